@@ -1,0 +1,1 @@
+"""What the numbers mean, as pure functions: hardware, rooflines, statistics."""
