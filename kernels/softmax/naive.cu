@@ -1,0 +1,22 @@
+// softmax.naive: a block per row, so that neighbouring threads read neighbouring addresses and
+// short matrices still fill the card. Three passes over global memory (maximum, sum, write),
+// reductions by a shared-memory tree.
+#include "../common/reduce.cuh"
+#include "../common/softmax.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    softmax_naive(const float* __restrict__ x, float* __restrict__ y, unsigned cols) {
+  __shared__ float scratch[BLOCK_THREADS];
+  const float* in = x + size_t(blockIdx.x) * cols;
+  float* out = y + size_t(blockIdx.x) * cols;
+
+  float maximum = negative_infinity();
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) maximum = fmaxf(maximum, in[i]);
+  const float shift = shift_of(block_tree_reduce(maximum, scratch, Maximum()));
+
+  float sum = 0.0f;
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) sum += expf(in[i] - shift);
+  const float scale = scale_of(block_tree_reduce(sum, scratch, Sum()));
+
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) out[i] = expf(in[i] - shift) * scale;
+}

@@ -1,0 +1,246 @@
+"""The seven softmax variants, in the order of the ladder: launch shapes and costs."""
+
+from collections.abc import Callable
+
+from rooflens.cost import Cost, Traffic, add_issued
+from rooflens.hardware import LaunchLimits
+from rooflens.kernels.softmax.family import SOFTMAX, SoftmaxSize
+from rooflens.kernels.spec import (
+    Argument,
+    Buffer,
+    CType,
+    KernelSpec,
+    Launch,
+    Plan,
+    Pointer,
+    Role,
+    Scalar,
+)
+from rooflens.precision import DType, Precision
+
+BLOCK_THREADS = 256
+ROW_THREADS = 128  # thread_per_row: smaller blocks spread few rows over more multiprocessors
+WARP = 32
+CACHED_SCRATCH_BYTES = WARP * 4  # static shared memory of cached.cu
+X, Y, MAXIMA, SUMS = Pointer("x"), Pointer("y"), Pointer("maxima"), Pointer("sums")
+
+
+def _matrix_bytes(size: SoftmaxSize, dtype: DType) -> int:
+    return size.rows * size.cols * dtype.itemsize
+
+
+def _flops(size: SoftmaxSize) -> int:
+    """Per row cols subtractions, cols - 1 additions, cols divisions (exponentials are apart)."""
+    return size.rows * (3 * size.cols - 1)
+
+
+def _buffers(size: SoftmaxSize, dtype: DType) -> tuple[Buffer, ...]:
+    shape = (size.rows, size.cols)
+    return (
+        Buffer(name="x", shape=shape, dtype=dtype, role=Role.INPUT),
+        Buffer(name="y", shape=shape, dtype=dtype, role=Role.OUTPUT),
+    )
+
+
+def _unsigned(value: int) -> Scalar:
+    return Scalar(CType.UINT32, value)
+
+
+def _single_launch(
+    size: SoftmaxSize,
+    dtype: DType,
+    *,
+    entry: str,
+    blocks: int,
+    threads: int,
+    arguments: tuple[Argument, ...],
+    read_bytes: int,
+    special_function_ops: int,
+    dynamic_shared_bytes: int = 0,
+) -> Plan:
+    """Plan of a variant that is one launch and writes y once."""
+    matrix = _matrix_bytes(size, dtype)
+    cost = Cost(
+        flops={Precision.FP32: _flops(size)},
+        special_function_ops=special_function_ops,
+        compulsory=Traffic(read_bytes=matrix, write_bytes=matrix),
+        issued=Traffic(read_bytes=read_bytes, write_bytes=matrix),
+    )
+    launch = Launch(
+        entry=entry,
+        grid=(blocks, 1, 1),
+        block=(threads, 1, 1),
+        arguments=arguments,
+        dynamic_shared_bytes=dynamic_shared_bytes,
+        cost=cost,
+    )
+    return Plan(
+        buffers=_buffers(size, dtype),
+        launches=(launch,),
+        cost=cost,
+        defines={"BLOCK_THREADS": str(threads)},
+    )
+
+
+def plan_unfused(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """Four launches; 4N read and 2N written, beside two vectors of one value a row."""
+    matrix, vector = _matrix_bytes(size, dtype), size.rows * dtype.itemsize
+    elements = size.rows * size.cols
+
+    def launch(
+        entry: str, arguments: tuple[Argument, ...], traffic: Traffic, flops: int, special: int = 0
+    ) -> Launch:
+        # No launch reads or writes anything twice, so issued and compulsory are one.
+        cost = Cost(
+            flops={Precision.FP32: flops} if flops else {},
+            special_function_ops=special,
+            compulsory=traffic,
+            issued=traffic,
+        )
+        return Launch(
+            entry=entry,
+            grid=(size.rows, 1, 1),
+            block=(BLOCK_THREADS, 1, 1),
+            arguments=(*arguments, _unsigned(size.cols)),
+            cost=cost,
+        )
+
+    reduce = Traffic(read_bytes=matrix, write_bytes=vector)
+    elementwise = Traffic(read_bytes=matrix + vector, write_bytes=matrix)
+    launches = (
+        launch("row_max", (X, MAXIMA), reduce, 0),
+        launch("exp_shifted", (X, MAXIMA, Y), elementwise, elements, special=elements),
+        launch("row_sum", (Y, SUMS), reduce, size.rows * (size.cols - 1)),
+        launch("divide", (Y, SUMS), elementwise, elements),
+    )
+    issued, special = add_issued(one.cost for one in launches)
+    vectors = tuple(
+        Buffer(name=name, shape=(size.rows,), dtype=dtype, role=Role.SCRATCH)
+        for name in ("maxima", "sums")
+    )
+    return Plan(
+        buffers=(*_buffers(size, dtype), *vectors),
+        launches=launches,
+        cost=Cost(
+            flops={Precision.FP32: _flops(size)},
+            special_function_ops=special,
+            compulsory=Traffic(read_bytes=matrix, write_bytes=matrix),
+            issued=issued,
+        ),
+        defines={"BLOCK_THREADS": str(BLOCK_THREADS)},
+    )
+
+
+def plan_thread_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """Three passes, exponentials in two of them."""
+    return _single_launch(
+        size,
+        dtype,
+        entry="softmax_thread_per_row",
+        blocks=-(-size.rows // ROW_THREADS),
+        threads=ROW_THREADS,
+        arguments=(X, Y, _unsigned(size.rows), _unsigned(size.cols)),
+        read_bytes=3 * _matrix_bytes(size, dtype),
+        special_function_ops=2 * size.rows * size.cols,
+    )
+
+
+def _plan_block_per_row(
+    entry: str, passes: int, merge_exponentials: int
+) -> Callable[[SoftmaxSize, DType, LaunchLimits], Plan]:
+    """A block per row that reads x `passes` times; exponentials in the last two of them.
+
+    Where maximum and sum share a pass (two in all) each element still takes one exponential there.
+    `merge_exponentials` is what merging the threads' parts takes per row.
+    """
+
+    def plan(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
+        return _single_launch(
+            size,
+            dtype,
+            entry=entry,
+            blocks=size.rows,
+            threads=BLOCK_THREADS,
+            arguments=(X, Y, _unsigned(size.cols)),
+            read_bytes=passes * _matrix_bytes(size, dtype),
+            special_function_ops=size.rows * (2 * size.cols + merge_exponentials),
+        )
+
+    return plan
+
+
+def plan_warp_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """Two passes; five shuffle steps in which each of 32 lanes evaluates two exponentials."""
+    rows_per_block = BLOCK_THREADS // WARP
+    return _single_launch(
+        size,
+        dtype,
+        entry="softmax_warp_per_row",
+        blocks=-(-size.rows // rows_per_block),
+        threads=BLOCK_THREADS,
+        arguments=(X, Y, _unsigned(size.rows), _unsigned(size.cols)),
+        read_bytes=2 * _matrix_bytes(size, dtype),
+        special_function_ops=size.rows * (2 * size.cols + 5 * WARP * 2),
+    )
+
+
+def cached_threads(cols: int) -> int:
+    """About 8 elements a thread: a power of two from 32 to 1024."""
+    return min(1024, max(WARP, 1 << (-(-cols // 8) - 1).bit_length()))
+
+
+def plan_cached(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """One pass over what fits in shared memory; the rest of a longer row is read three times."""
+    room = (limits.shared_bytes_per_block - CACHED_SCRATCH_BYTES) // 16 * 16
+    cached = min(size.cols, room // dtype.itemsize)
+    beyond = size.cols - cached
+    threads = cached_threads(size.cols)
+    return _single_launch(
+        size,
+        dtype,
+        entry="softmax_cached",
+        blocks=size.rows,
+        threads=threads,
+        arguments=(X, Y, _unsigned(size.cols), _unsigned(cached)),
+        read_bytes=size.rows * (cached + 3 * beyond) * dtype.itemsize,
+        special_function_ops=size.rows * (cached + 2 * beyond),
+        dynamic_shared_bytes=cached * dtype.itemsize,
+    )
+
+
+def _variant(
+    name: str, idea: str, plan: Callable[[SoftmaxSize, DType, LaunchLimits], Plan]
+) -> KernelSpec[SoftmaxSize]:
+    return KernelSpec(
+        family=SOFTMAX,
+        variant=name,
+        idea=idea,
+        source=f"softmax/{name}.cu",
+        dtypes=(DType.FLOAT32,),
+        plan=plan,
+    )
+
+
+KERNELS: tuple[KernelSpec[SoftmaxSize], ...] = (
+    _variant("unfused", "one launch each for maximum, exp, sum and division", plan_unfused),
+    _variant("thread_per_row", "one launch, a thread alone with its row", plan_thread_per_row),
+    _variant(
+        "naive",
+        "a block per row, three passes, shared-memory tree reductions",
+        _plan_block_per_row("softmax_naive", passes=3, merge_exponentials=0),
+    ),
+    _variant(
+        "online",
+        "maximum and sum in one pass, the sum rescaled when the maximum grows",
+        _plan_block_per_row(
+            "softmax_online", passes=2, merge_exponentials=2 * (BLOCK_THREADS - 1)
+        ),
+    ),
+    _variant(
+        "warp_reduce",
+        "as online, merged by warp shuffles and one cross-warp step",
+        _plan_block_per_row("softmax_warp_reduce", passes=2, merge_exponentials=BLOCK_THREADS),
+    ),
+    _variant("warp_per_row", "a warp per row, no barriers", plan_warp_per_row),
+    _variant("cached", "the row kept in shared memory: x is read once", plan_cached),
+)

@@ -1,0 +1,26 @@
+// softmax.warp_reduce: as online, but pairs are merged in registers by warp shuffles, with one
+// cross-warp step in shared memory: two barriers a reduction in place of log2(threads).
+#include "../common/reduce.cuh"
+#include "../common/softmax.cuh"
+
+__device__ MaxSum block_merge(MaxSum part, float* scratch) {
+  const float maximum = block_warp_reduce(part.maximum, scratch, Maximum());
+  // One exponential per thread brings every sum to the common maximum; then sums just add.
+  const float sum = part.sum * expf(part.maximum - shift_of(maximum));
+  return {maximum, block_warp_reduce(sum, scratch, Sum())};
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+    softmax_warp_reduce(const float* __restrict__ x, float* __restrict__ y, unsigned cols) {
+  __shared__ float scratch[WARP_THREADS];
+  const float* in = x + size_t(blockIdx.x) * cols;
+  float* out = y + size_t(blockIdx.x) * cols;
+
+  MaxSum local = empty_max_sum();
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) local = absorb(local, in[i]);
+  const MaxSum row = block_merge(local, scratch);
+
+  const float shift = shift_of(row.maximum);
+  const float scale = scale_of(row.sum);
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) out[i] = expf(in[i] - shift) * scale;
+}
