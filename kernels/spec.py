@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -34,6 +35,11 @@ class Size:
     def as_dict(self) -> dict[str, int]:
         """Field names and values, in order."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    @classmethod
+    def field_names(cls) -> tuple[str, ...]:
+        """Names of the size's fields, as a user gives them."""
+        return tuple(entry.name for entry in fields(cls))
 
     def __str__(self) -> str:
         return ",".join(f"{name}={value}" for name, value in self.as_dict().items())
@@ -101,7 +107,7 @@ class Scalar:
             return
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             raise UsageError(f"an {kind.name} parameter takes an int, got {self.value!r}")
-        limits = np.iinfo(kind)
+        limits = np.iinfo(kind.name)
         if not limits.min <= self.value <= limits.max:
             raise UsageError(f"{self.value} does not fit an {kind.name} parameter")
 
@@ -116,7 +122,7 @@ Argument = Pointer | Scalar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """One kernel launch: entry point, shape, dynamic shared memory, arguments in order, own cost."""
+    """One launch: entry point, shape, dynamic shared memory, arguments in order, own cost."""
 
     entry: str
     grid: Triple
@@ -195,7 +201,8 @@ class KernelSpec(Generic[S]):
     source: path of the .cu file below the kernels folder ("softmax/naive.cu"), or an absolute path
     for a kernel from elsewhere. plan(size, dtype, limits) gives buffers, launches and cost, or
     raises NotSupportedError with the reason. arch_feature: "a" for code that needs sm_90a or
-    sm_100a. options: further NVRTC options.
+    sm_100a. options: further NVRTC options. include_folders: searched for headers that do not lie
+    beside the source.
     """
 
     family: Family[S]
@@ -206,6 +213,7 @@ class KernelSpec(Generic[S]):
     plan: Callable[[S, DType, LaunchLimits], Plan]
     arch_feature: str = ""
     options: tuple[str, ...] = ()
+    include_folders: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.variant):

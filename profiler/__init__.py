@@ -1,1 +1,1 @@
-"""Running and measuring: compile, launch, verify, time; on a GPU, or by model where there is none."""
+"""Running and measuring: compile, launch, verify, time; on a GPU, or by model without one."""

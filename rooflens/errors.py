@@ -86,6 +86,16 @@ class VerificationError(RooflensError):
     exit_code = 1
 
 
+class TimingError(RooflensError):
+    """A time could not be taken as the method demands (exit code 1)."""
+
+    exit_code = 1
+
+
+class DoesNotFitError(UsageError):
+    """Buffers larger than the device's memory; refused before anything is allocated."""
+
+
 class CudaError(RooflensError):
     """A driver or runtime call failed: its code, the code's name and the call (exit code 1)."""
 

@@ -1,4 +1,4 @@
-"""One kernel at one size on one device: what was run, how it went, and every number with a basis."""
+"""One kernel at one size on one device: what ran, how it went, every number with a basis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -80,7 +80,14 @@ class LaunchRecord:
     @property
     def threads(self) -> int:
         """Threads launched in all."""
-        return self.grid[0] * self.grid[1] * self.grid[2] * self.block[0] * self.block[1] * self.block[2]
+        return (
+            self.grid[0]
+            * self.grid[1]
+            * self.grid[2]
+            * self.block[0]
+            * self.block[1]
+            * self.block[2]
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
       maximum = fmaxf(maximum, cache[i]);
     }
   }
-  for (unsigned i = cached + threadIdx.x; i < cols; i += BLOCK_THREADS) maximum = fmaxf(maximum, in[i]);
+  for (unsigned i = cached + threadIdx.x; i < cols; i += BLOCK_THREADS)
+    maximum = fmaxf(maximum, in[i]);
   const float shift = shift_of(block_warp_reduce(maximum, scratch, Maximum()));
 
   // Each thread meets only elements that it cached itself, so no barrier guards the cache.
@@ -69,7 +70,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
   if (by_four) {
     exponentials4(cache, cached, shift, sum);
   } else {
-    for (unsigned i = threadIdx.x; i < cached; i += BLOCK_THREADS) sum += cache[i] = expf(cache[i] - shift);
+    for (unsigned i = threadIdx.x; i < cached; i += BLOCK_THREADS)
+      sum += cache[i] = expf(cache[i] - shift);
   }
   for (unsigned i = cached + threadIdx.x; i < cols; i += BLOCK_THREADS) sum += expf(in[i] - shift);
   const float scale = scale_of(block_warp_reduce(sum, scratch, Sum()));
@@ -79,5 +81,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
   } else {
     for (unsigned i = threadIdx.x; i < cached; i += BLOCK_THREADS) out[i] = cache[i] * scale;
   }
-  for (unsigned i = cached + threadIdx.x; i < cols; i += BLOCK_THREADS) out[i] = expf(in[i] - shift) * scale;
+  for (unsigned i = cached + threadIdx.x; i < cols; i += BLOCK_THREADS)
+    out[i] = expf(in[i] - shift) * scale;
 }

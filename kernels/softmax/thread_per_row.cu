@@ -3,10 +3,6 @@
 // few threads.
 #include "../common/softmax.cuh"
 
-// Elements summed before they join the row's total: a long row added one by one would lose every
-// term that is under half a unit in the last place of the total so far.
-constexpr unsigned CHUNK = 1024;
-
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     softmax_thread_per_row(const float* __restrict__ x, float* __restrict__ y, unsigned rows,
                            unsigned cols) {
@@ -19,12 +15,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
   for (unsigned i = 0; i < cols; ++i) maximum = fmaxf(maximum, in[i]);
   const float shift = shift_of(maximum);
 
-  float sum = 0.0f;
-  for (unsigned start = 0; start < cols; start += CHUNK) {
-    const unsigned end = cols - start < CHUNK ? cols : start + CHUNK;
-    float partial = 0.0f;
-    for (unsigned i = start; i < end; ++i) partial += expf(in[i] - shift);
-    sum += partial;
+  // Kahan's summation: a chain as long as the row would lose each term that is under half a unit
+  // in the last place of the sum so far.
+  float sum = 0.0f, lost = 0.0f;
+  for (unsigned i = 0; i < cols; ++i) {
+    const float term = expf(in[i] - shift) - lost;
+    const float next = sum + term;
+    lost = (next - sum) - term;
+    sum = next;
   }
   const float scale = scale_of(sum);
   for (unsigned i = 0; i < cols; ++i) out[i] = expf(in[i] - shift) * scale;

@@ -14,11 +14,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-    exp_shifted(const float* __restrict__ x, const float* __restrict__ maxima, float* __restrict__ y,
-                unsigned cols) {
+    exp_shifted(const float* __restrict__ x, const float* __restrict__ maxima,
+                float* __restrict__ y, unsigned cols) {
   const size_t base = size_t(blockIdx.x) * cols;
   const float shift = shift_of(maxima[blockIdx.x]);
-  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) y[base + i] = expf(x[base + i] - shift);
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS)
+    y[base + i] = expf(x[base + i] - shift);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)

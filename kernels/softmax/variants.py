@@ -185,8 +185,11 @@ def plan_warp_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> 
 
 
 def cached_threads(cols: int) -> int:
-    """About 8 elements a thread: a power of two from 32 to 1024."""
-    return min(1024, max(WARP, 1 << (-(-cols // 8) - 1).bit_length()))
+    """About 16 elements a thread, four 16-byte loads: a power of two from 32 to 1024.
+
+    On an H200 at 16384 x 4096, 8 elements a thread took 162 us, 16 took 131 us and 32 took 134 us.
+    """
+    return min(1024, max(WARP, 1 << (-(-cols // 16) - 1).bit_length()))
 
 
 def plan_cached(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
@@ -232,9 +235,7 @@ KERNELS: tuple[KernelSpec[SoftmaxSize], ...] = (
     _variant(
         "online",
         "maximum and sum in one pass, the sum rescaled when the maximum grows",
-        _plan_block_per_row(
-            "softmax_online", passes=2, merge_exponentials=2 * (BLOCK_THREADS - 1)
-        ),
+        _plan_block_per_row("softmax_online", passes=2, merge_exponentials=2 * (BLOCK_THREADS - 1)),
     ),
     _variant(
         "warp_reduce",

@@ -8,7 +8,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
     softmax_warp_per_row(const float* __restrict__ x, float* __restrict__ y, unsigned rows,
                          unsigned cols) {
   const unsigned lane = threadIdx.x % WARP_THREADS;
-  const size_t row = size_t(blockIdx.x) * (BLOCK_THREADS / WARP_THREADS) + threadIdx.x / WARP_THREADS;
+  const size_t row =
+      size_t(blockIdx.x) * (BLOCK_THREADS / WARP_THREADS) + threadIdx.x / WARP_THREADS;
   if (row >= rows) return;  // whole warps leave together: no shuffle waits for them
   const float* in = x + row * cols;
   float* out = y + row * cols;

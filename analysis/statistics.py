@@ -1,0 +1,93 @@
+"""What samples say: order statistics, and how sure the median is. Nothing is dropped.
+
+Samples are any finite numbers in any order and unit; results are in the same unit.
+"""
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+from rooflens.errors import UsageError
+
+
+def minimum(samples: Iterable[float]) -> float:
+    """The smallest sample."""
+    return _ordered(samples)[0]
+
+
+def median(samples: Iterable[float]) -> float:
+    """The middle sample, or the mean of the middle two."""
+    return percentile(samples, 50)
+
+
+def percentile(samples: Iterable[float], percent: float) -> float:
+    """The value below which `percent` (0 to 100) of the samples lie, interpolated linearly.
+
+    Source: Hyndman and Fan 1996, definition 7, which is NumPy's default.
+    """
+    if not 0 <= percent <= 100:
+        raise UsageError(f"percent must be from 0 to 100, got {percent!r}")
+    ordered = _ordered(samples)
+    position = (len(ordered) - 1) * percent / 100
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    low, high = ordered[below], ordered[above]
+    # Rounding must not carry the result past its upper neighbour.
+    return min(high, low + (high - low) * (position - below))
+
+
+def median_interval(
+    samples: Iterable[float], confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """An interval that holds the true median with at least `confidence`, for any distribution.
+
+    Samples must be independent. None where there are too few of them (under 6 for 95 %). See
+    `interval_ranks`.
+    """
+    ordered = _ordered(samples)
+    ranks = interval_ranks(len(ordered), confidence)
+    return None if ranks is None else (ordered[ranks[0] - 1], ordered[ranks[1] - 1])
+
+
+def relative_width(samples: Iterable[float], confidence: float = 0.95) -> float | None:
+    """Width of the median's interval over the median; None without interval or above-zero median.
+
+    Comparable to a target such as 0.01 for "within 1 %".
+    """
+    ordered = _ordered(samples)
+    interval = median_interval(ordered, confidence)
+    middle = median(ordered)
+    return None if interval is None or middle <= 0 else (interval[1] - interval[0]) / middle
+
+
+@lru_cache(maxsize=1024)
+def interval_ranks(count: int, confidence: float = 0.95) -> tuple[int, int] | None:
+    """Ranks, from 1, of the order statistics that enclose the median; None if `count` is too small.
+
+    The number of samples below the median is binomial(count, 1/2), so the interval from rank r to
+    count + 1 - r misses it with probability 2 P(B <= r - 1); r is the largest with that at most
+    1 - confidence. The sum is exact, in whole numbers. Source: David and Nagaraja, Order
+    Statistics, 3rd edition, section 7.1.
+    """
+    if count < 1:
+        raise UsageError(f"the number of samples must be at least 1, got {count}")
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must be between 0 and 1, got {confidence!r}")
+    # str gives 0.95 as it was written, not as its nearest binary fraction.
+    allowed = math.floor((1 - Fraction(str(confidence))) / 2 * 2**count)
+    rank, ways, tail = 0, 1, 1
+    while tail <= allowed and rank < count // 2:
+        rank += 1
+        ways = ways * (count - rank + 1) // rank
+        tail += ways
+    return None if rank == 0 else (rank, count + 1 - rank)
+
+
+def _ordered(samples: Iterable[float]) -> list[float]:
+    ordered = sorted(float(sample) for sample in samples)
+    if not ordered:
+        raise UsageError("no samples; expected at least one")
+    if not all(math.isfinite(sample) for sample in ordered):
+        raise UsageError("a sample is NaN or infinite; expected finite numbers")
+    return ordered

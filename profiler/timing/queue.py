@@ -1,0 +1,54 @@
+"""What timing needs of a device: an in-order queue, marks on it, and work to put between them."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+Mark = Any
+"""A point in the queue whose time the device writes down as it passes; opaque to timing."""
+
+
+class Queue(Protocol):
+    """An in-order queue of one device. All but `finish` return before the device is done."""
+
+    def hold(self, seconds: float) -> None:
+        """Keeps the device busy for about `seconds`, so that what follows waits in the queue."""
+        ...
+
+    def evict(self) -> None:
+        """Reads enough other memory to push everything out of L2, leaving no dirty lines."""
+        ...
+
+    def mark(self) -> Mark:
+        """Puts a mark in the queue."""
+        ...
+
+    def reached(self, mark: Mark) -> bool:
+        """Whether the device has passed `mark`."""
+        ...
+
+    def elapsed_s(self, first: Mark, second: Mark) -> float:
+        """Seconds between two marks that the device has passed."""
+        ...
+
+    def finish(self) -> None:
+        """Waits until the queue is empty."""
+        ...
+
+
+class Work(Protocol):
+    """What is timed: a fixed sequence of `launches` launches."""
+
+    @property
+    def launches(self) -> int: ...
+
+    def enqueue(self, launch: int) -> None:
+        """Puts the launch of that index into the queue."""
+        ...
+
+    def capture(self, repeats: int) -> Callable[[], None]:
+        """A graph of `repeats` times the whole sequence; calling the result enqueues it."""
+        ...
+
+
+Clock = Callable[[], float]
+"""Host seconds, monotonic; time.perf_counter, or a fake in tests."""

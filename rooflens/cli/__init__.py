@@ -1,0 +1,1 @@
+"""The command line: thin commands, one place where errors become exit codes."""

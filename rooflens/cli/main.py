@@ -1,0 +1,154 @@
+"""The `rooflens` command. Commands are thin; errors are caught once, in `main`."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from rooflens.cli.options import RunFormat, TextFormat
+from rooflens.errors import RooflensError
+from rooflens.version import VERSION
+
+app = typer.Typer(
+    name="rooflens",
+    help="Time CUDA kernels exactly, place them on the roofline, say where numbers come from.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+)
+
+INTERRUPTED = 130
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"rooflens {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
+@app.command()
+def kernels(
+    output: Annotated[
+        TextFormat, typer.Option("--format", help="How to print.")
+    ] = TextFormat.TABLE,
+) -> int:
+    """What is in the catalogue: family, variant, idea, dtypes, default sizes."""
+    from rooflens.cli.kernels import list_kernels
+
+    return list_kernels(output)
+
+
+@app.command()
+def run(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KERNEL|FAMILY]...", help="What to run; everything if left out."),
+    ] = None,
+    size_set: Annotated[
+        str, typer.Option("--set", help="Default sizes: seed, dram or all.")
+    ] = "seed",
+    sizes: Annotated[
+        list[str] | None, typer.Option("--size", help="rows=128,cols=4096; may be repeated.")
+    ] = None,
+    dtypes: Annotated[
+        list[str] | None, typer.Option("--dtype", help="float32 ...; may be repeated.")
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="auto, a card's number, or none to model without one.")
+    ] = "auto",
+    target: Annotated[
+        str | None, typer.Option(help='Card to model where none is used ["GeForce RTX 4090"].')
+    ] = None,
+    cache: Annotated[str, typer.Option(help="Cache state to time: hot, cold or both.")] = "both",
+    out: Annotated[
+        str | None, typer.Option(help="Folder in which the run gets a folder of its own.")
+    ] = None,
+    output: Annotated[
+        TextFormat, typer.Option("--format", help="How to print.")
+    ] = TextFormat.TABLE,
+) -> int:
+    """Compile, check and time kernels (or model them without a GPU), and store the run."""
+    from rooflens.cli.run import RunRequest, run_catalogue
+
+    request = RunRequest(
+        names=tuple(names or ()),
+        size_set=size_set,
+        sizes=tuple(sizes or ()),
+        dtypes=tuple(dtypes or ()),
+        device=device,
+        target=target,
+        cache=cache,
+        out=out,
+        as_json=output is TextFormat.JSON,
+    )
+    return run_catalogue(request)
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run's folder or name, or a recorded run: h200.")
+    ],
+    output: Annotated[RunFormat, typer.Option("--format", help="How to print.")] = RunFormat.TABLE,
+) -> int:
+    """Print a stored or a recorded run."""
+    from rooflens.cli.show import show_run
+
+    return show_run(name, output)
+
+
+@app.command()
+def devices(
+    output: Annotated[
+        TextFormat, typer.Option("--format", help="How to print.")
+    ] = TextFormat.TABLE,
+) -> int:
+    """The cards here as the driver describes them, and the known cards, with peaks and ridge."""
+    from rooflens.cli.devices import list_cards
+
+    return list_cards(output)
+
+
+@app.command()
+def doctor(
+    output: Annotated[
+        TextFormat, typer.Option("--format", help="How to print.")
+    ] = TextFormat.TABLE,
+) -> int:
+    """What works on this machine and what does not, and the one thing to do about each."""
+    from rooflens.cli.doctor import print_report
+
+    return print_report(output)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code: 0, 1, 2 or 3 as documented."""
+    try:
+        result = app(args=arguments, prog_name="rooflens", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except typer.TyperException as error:
+        print(f"rooflens: {error.format_message()}", file=sys.stderr)
+        return error.exit_code
+    except RooflensError as error:
+        print(f"rooflens: {error}", file=sys.stderr)
+        if error.hint:
+            print(f"rooflens: to mend it: {error.hint}", file=sys.stderr)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        print("rooflens: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output (head, less) has left; that is its right.
+        sys.stdout = None
+        return 0

@@ -1,0 +1,99 @@
+"""`rooflens run`: the main job, from names and sizes to a stored run and its table."""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rooflens.cli.console import progress_bar, remark, stdout_console
+from rooflens.cli.open_device import open_device
+from rooflens.cli.options import parse_cache_states, parse_dtype, parse_size, parse_size_sets
+from rooflens.kernels.registry import select
+from rooflens.measurement import Measurement
+from rooflens.profiler.compile import CompileCache, find_headers
+from rooflens.profiler.device import Device, RunOptions
+from rooflens.profiler.session import (
+    Job,
+    check_explicit_sizes,
+    make_run,
+    plan_jobs,
+    provenance,
+    run_jobs,
+)
+from rooflens.report.document import document
+from rooflens.run import Run
+from rooflens.store import default_runs_folder, write_run
+from rooflens.store.check import check_writable
+from rooflens.terms import Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """The command's arguments as the user gave them."""
+
+    names: tuple[str, ...]
+    size_set: str
+    sizes: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    device: str
+    target: str | None
+    cache: str
+    out: str | None
+    as_json: bool
+
+
+def run_catalogue(request: RunRequest) -> int:
+    """Runs what is asked for; the exit code is 1 if a kernel failed, else 0.
+
+    Everything that can be refused is refused before the first kernel runs.
+    """
+    options = RunOptions(cache_states=parse_cache_states(request.cache))
+    jobs = plan_jobs(
+        select(request.names),
+        size_sets=parse_size_sets(request.size_set),
+        sizes=[parse_size(text) for text in request.sizes],
+        dtypes=[parse_dtype(text) for text in request.dtypes],
+    )
+    parent = Path(request.out) if request.out is not None else default_runs_folder()
+    check_writable(parent)
+    device = open_device(request.device, request.target, CompileCache.default())
+    try:
+        if request.sizes:
+            check_explicit_sizes(jobs, device)
+        run = _execute(jobs, device, options)
+    finally:
+        device.close()
+    contents = document(run)
+    folder = write_run(run, parent, document=contents)
+    _print(run, contents, folder, as_json=request.as_json)
+    return _exit_code(run.measurements)
+
+
+def _execute(jobs: tuple[Job, ...], device: Device, options: RunOptions) -> Run:
+    with progress_bar() as progress:
+        measurements = list(run_jobs(jobs, device, options, progress=progress))
+    headers = find_headers()
+    source = provenance(
+        device,
+        arguments=sys.argv[1:],
+        headers=headers.describe() if headers else None,
+    )
+    return make_run(device, measurements, source)
+
+
+def _print(run: Run, contents: Mapping[str, object], folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        json.dump(contents, sys.stdout, indent=2, allow_nan=False)
+        sys.stdout.write("\n")
+        remark(f"run written to {folder}")
+        return
+    from rooflens.report.table import print_run
+
+    console = stdout_console()
+    print_run(run, console)
+    console.print(f"run written to {folder}", markup=False, soft_wrap=True)
+
+
+def _exit_code(measurements: tuple[Measurement, ...]) -> int:
+    return 1 if any(one.status is Status.FAILED for one in measurements) else 0

@@ -1,0 +1,27 @@
+"""`rooflens show`: a stored or recorded run as a table, JSON or CSV."""
+
+import json
+import sys
+
+from rooflens.cli.console import stdout_console
+from rooflens.cli.options import RunFormat
+from rooflens.store import find_run, read_run
+
+
+def show_run(name: str, output: RunFormat) -> int:
+    """Prints the run that `name` stands for; see rooflens.store.find_run."""
+    run = read_run(find_run(name))
+    if output is RunFormat.JSON:
+        from rooflens.report.document import document
+
+        json.dump(document(run), sys.stdout, indent=2, allow_nan=False)
+        sys.stdout.write("\n")
+    elif output is RunFormat.CSV:
+        from rooflens.report.csv import write_csv
+
+        write_csv(run, sys.stdout)
+    else:
+        from rooflens.report.table import print_run
+
+        print_run(run, stdout_console())
+    return 0
