@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,21 @@ Triple = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Base of a family's typed size: a frozen dataclass whose fields are positive integers."""
+    """Base of a family's typed size: a frozen dataclass whose fields are positive integers.
+
+    Fields named in FLAGS are 0 or 1 instead (causal=1).
+    """
+
+    FLAGS: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for name, value in self.as_dict().items():
             if isinstance(value, bool) or not isinstance(value, int):
                 raise UsageError(f"size {name} must be a whole number, got {value!r}")
-            if not 1 <= value < 2**31:
+            if name in self.FLAGS:
+                if value not in (0, 1):
+                    raise UsageError(f"size {name} is 0 or 1, got {value}")
+            elif not 1 <= value < 2**31:
                 raise UsageError(f"size {name} must be from 1 to {2**31 - 1}, got {value}")
 
     def as_dict(self) -> dict[str, int]:

@@ -1,22 +1,15 @@
 """Device buffers with guard zones, filled and read through the driver."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from rooflens.kernels.spec import Array, Buffer
-from rooflens.precision import DType
+from rooflens.kernels.storage import numpy_type
 from rooflens.profiler.cuda.gate import checked, driver_module
 
 GUARD_BYTES = 512
 POISON_BYTE = 0xFF  # NaN in every float type, -1 in every integer type
-
-NUMPY_TYPES: dict[DType, Any] = {
-    DType.FLOAT32: np.float32,
-    DType.FLOAT16: np.float16,
-    DType.INT32: np.int32,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +30,13 @@ class DeviceBuffer:
 
     def upload(self, values: Array) -> None:
         """Copies host values, of the tensor's shape and type, into the tensor."""
-        host = np.ascontiguousarray(values, dtype=NUMPY_TYPES[self.spec.dtype])
+        host = np.ascontiguousarray(values, dtype=numpy_type(self.spec.dtype))
         call = driver_module().cuMemcpyHtoD(self.address, host.ctypes.data, host.nbytes)
         checked(call, "cuMemcpyHtoD")
 
     def download(self) -> Array:
         """The tensor as a host array of its shape."""
-        host = np.empty(self.spec.shape, dtype=NUMPY_TYPES[self.spec.dtype])
+        host = np.empty(self.spec.shape, dtype=numpy_type(self.spec.dtype))
         call = driver_module().cuMemcpyDtoH(host.ctypes.data, self.address, host.nbytes)
         checked(call, "cuMemcpyDtoH")
         return host
