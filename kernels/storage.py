@@ -23,7 +23,8 @@ ELEMENT_DEFINES: dict[DType, str] = {
 
 def numpy_type(dtype: DType) -> np.dtype[Any]:
     """The NumPy type that stores `dtype`; bfloat16 comes from ml_dtypes."""
-    return np.dtype(NUMPY_TYPES[dtype])
+    stored: np.dtype[Any] = np.dtype(NUMPY_TYPES[dtype])
+    return stored
 
 
 def element_define(dtype: DType) -> dict[str, str]:
