@@ -18,7 +18,9 @@ def test_unit_roundoff_is_the_largest_error_of_rounding(dtype: DType) -> None:
     half_way = np.float64(1.0 + unit_roundoff(dtype))
     stored = numpy_type(dtype)
     assert float(half_way.astype(stored)) == 1.0  # ties go to even
-    assert float((half_way * (1 + 1e-6)).astype(stored)) == 1.0 + 2 * unit_roundoff(dtype)
+    assert float((half_way + unit_roundoff(dtype) / 4).astype(stored)) == 1.0 + 2 * unit_roundoff(
+        dtype
+    )
 
 
 def test_sizes_have_a_plain_text() -> None:
