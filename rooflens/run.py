@@ -1,6 +1,7 @@
 """A run: the measurements of one session on one device, and where they come from."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rooflens.hardware import HardwareSpec
 from rooflens.measurement import Measurement
@@ -8,21 +9,40 @@ from rooflens.measurement import Measurement
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """The event constant of one device in one session, in seconds.
+class ColdClock(StrEnum):
+    """What takes the times before and after a cold launch.
 
-    An event pair around a launch reads event_constant_s more than the kernel takes: the empty
-    kernel by event pair (empty_event_pair_s) less the empty kernel by graph (empty_graph_s).
-    resolution_s is the spread (p90 - p10) of the empty kernel's event pairs, at least one timer
-    tick: what a cold time can be told apart by.
+    STAMPS: one-thread kernels that write down the device's nanosecond counter, for devices whose
+    counter ticks finely. EVENTS: CUDA events, whose constant varies more from kernel to kernel.
     """
 
-    event_constant_s: float
-    empty_event_pair_s: float
+    STAMPS = "stamps"
+    EVENTS = "events"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What the ways of timing add to a launch, measured on one device in one session, in seconds.
+
+    empty_graph_s: an empty kernel, as one node of a graph of many. hot_constant_s: what the spacer
+    after each node of a hot graph adds. cold_first_s and cold_following_s: what the interval
+    between two cold clock readings is longer than the launch in it, for the first launch after an
+    eviction and for those after it. Each constant is the empty kernel's reading less empty_graph_s.
+    resolution_s: spread (p90 - p10) of the empty kernel's cold readings, at least one clock tick;
+    what one cold time can be told apart by. samples: cold readings behind it.
+    """
+
+    cold_clock: ColdClock
     empty_graph_s: float
+    hot_constant_s: float
+    cold_first_s: float
+    cold_following_s: float
     resolution_s: float
     samples: int
+
+    def cold_constant_s(self, launches: int) -> float:
+        """What is subtracted from the summed readings of a run of so many launches."""
+        return self.cold_first_s + (launches - 1) * self.cold_following_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

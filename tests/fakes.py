@@ -17,35 +17,42 @@ class FakeClock:
 
 @dataclass
 class FakeQueue:
-    """An in-order device. A launch outside a graph starts `event_constant_s` late; a graph starts
-    `graph_start_s` late and then runs its nodes back to back. Each call costs the host `call_s`.
+    """An in-order device whose ways of timing add known constants. Each call costs the host call_s.
+
+    A launch between marks starts event_constant_s late. A graph starts graph_start_s late and runs
+    its nodes back to back; a spacer adds spacer_s. Between stamps a launch takes first_s longer
+    right after an eviction, and following_s longer after another launch. tick_s is the counter's.
     """
 
     clock: FakeClock
-    event_constant_s: float
-    graph_start_s: float
-    evict_s: float
-    call_s: float
+    event_constant_s: float = 2.94e-6
+    graph_start_s: float = 3e-6
+    spacer_s: float = 1.1e-6
+    first_s: float = 1.4e-6
+    following_s: float = 1.2e-6
+    evict_s: float = 50e-6
+    call_s: float = 4e-6
+    tick_s: float = 32e-9
     free_s: float = 0.0
     cold: bool = False
     evictions: int = 0
     holds: list[float] = field(default_factory=list)
 
-    def _issue(self, seconds: float) -> None:
+    def issue(self, seconds: float) -> None:
         self.clock.now_s += self.call_s
         self.free_s = max(self.free_s, self.clock.now_s) + seconds
 
     def hold(self, seconds: float) -> None:
         self.holds.append(seconds)
-        self._issue(seconds)
+        self.issue(seconds)
 
     def evict(self) -> None:
         self.evictions += 1
         self.cold = True
-        self._issue(self.evict_s)
+        self.issue(self.evict_s)
 
     def mark(self) -> float:
-        self._issue(0.0)
+        self.issue(0.0)
         return self.free_s
 
     def reached(self, mark: float) -> bool:
@@ -58,17 +65,14 @@ class FakeQueue:
     def finish(self) -> None:
         self.clock.now_s = max(self.clock.now_s, self.free_s)
 
-    def launch(self, seconds: float) -> None:
-        self._issue(self.event_constant_s + seconds)
-
-    def launch_graph(self, seconds: float) -> None:
-        self._issue(self.graph_start_s + seconds)
+    def stamp_tick_s(self) -> float:
+        return self.tick_s
 
 
 class FakeWork:
     """Launches that take `hot_s` each, or `cold_s` where an eviction came before.
 
-    `noise_s` is a cycle of additions, one taken for each run outside a graph or each graph node.
+    `noise_s` is a cycle of additions, one taken for each launch.
     """
 
     def __init__(
@@ -87,13 +91,33 @@ class FakeWork:
 
     def enqueue(self, launch: int) -> None:
         times = self._cold if self._queue.cold else self._hot
-        self._queue.launch(times[launch] + next(self._noise))
+        self._queue.issue(self._queue.event_constant_s + times[launch] + next(self._noise))
         if launch == self.launches - 1:
             self._queue.cold = False
 
-    def capture(self, repeats: int) -> Callable[[], None]:
+    def capture(self, repeats: int, *, spaced: bool) -> Callable[[], None]:
+        spacer_s = self._queue.spacer_s if spaced else 0.0
+
         def launch() -> None:
-            noise = sum(next(self._noise) for _ in range(repeats))
-            self._queue.launch_graph(repeats * sum(self._hot) + noise)
+            nodes = [time_s + spacer_s + next(self._noise) for time_s in self._hot * repeats]
+            self._queue.issue(self._queue.graph_start_s + sum(nodes))
 
         return launch
+
+    def capture_stamped(self, runs: int) -> Callable[[], list[list[float]]]:
+        def take() -> list[list[float]]:
+            found = []
+            for _ in range(runs):
+                self._queue.evictions += 1
+                constants = [self._queue.first_s] + [self._queue.following_s] * self.launches
+                found.append(
+                    [
+                        time_s + constant_s + next(self._noise)
+                        for time_s, constant_s in zip(self._cold, constants, strict=False)
+                    ]
+                )
+                self._queue.issue(self._queue.evict_s + sum(found[-1]))
+            self._queue.finish()
+            return found
+
+        return take

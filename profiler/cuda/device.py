@@ -18,7 +18,8 @@ from rooflens.profiler.compile import Architecture, CompileCache, compile_source
 from rooflens.profiler.cuda.enumerate import read_attributes
 from rooflens.profiler.cuda.execution import Execution
 from rooflens.profiler.cuda.gate import checked, core_module, driver_module, translated
-from rooflens.profiler.cuda.queue import CudaQueue, CudaWork
+from rooflens.profiler.cuda.queue import CudaQueue
+from rooflens.profiler.cuda.work import CudaWork
 from rooflens.profiler.device import RunOptions
 from rooflens.profiler.prepare import Prepared, prepare
 from rooflens.profiler.timing import calibrate, time_cold, time_hot
@@ -26,6 +27,7 @@ from rooflens.profiler.verify import compare
 from rooflens.run import Calibration
 from rooflens.terms import Basis, CacheState, Status
 
+WARP_THREADS = 32
 SUPPORT_SOURCE = Path(__file__).resolve().parent / "support.cu"
 
 
@@ -55,8 +57,14 @@ class CudaDevice:
         self._queue = CudaQueue(self._device, self._stream, support, attributes.l2_bytes)
         with translated("loading the empty kernel"):
             empty = core.ObjectCode.from_cubin(support.code).get_kernel("empty_kernel")
-        step = (core.LaunchConfig(grid=1, block=32), empty, ())
-        self._calibration = calibrate(self._queue, CudaWork(self._device, self._stream, [step]))
+        self._empty = (core.LaunchConfig(grid=1, block=WARP_THREADS), empty, ())
+        self._calibration = self.calibrate()
+
+    def calibrate(self) -> Calibration:
+        """Measures the constants of timing anew; those of the session stay as they are."""
+        single = CudaWork(self._queue, [self._empty])
+        pair = CudaWork(self._queue, [self._empty, self._empty])
+        return calibrate(self._queue, single, pair)
 
     @property
     def kind(self) -> str:
@@ -104,7 +112,7 @@ class CudaDevice:
             self._device.set_current()
         prepared = self.prepare(kernel, size, dtype)
         try:
-            with Execution(self._device, self._stream, prepared) as execution:
+            with Execution(self._queue, prepared) as execution:
                 return self._measure(prepared, execution, options)
         except CudaError as error:
             if not self._alive():
@@ -124,7 +132,7 @@ class CudaDevice:
 
     def execute(self, prepared: Prepared) -> Execution:
         """Buffers and loaded code of a prepared kernel, as a context manager."""
-        return Execution(self._device, self._stream, prepared)
+        return Execution(self._queue, prepared)
 
     def close(self) -> None:
         """Frees the evicting buffer. The primary context stays with whoever else uses it."""
@@ -147,7 +155,7 @@ class CudaDevice:
             return dataclasses.replace(row, verification=verification)
         work, times = execution.work(), {}
         if CacheState.HOT in options.cache_states:
-            times[CacheState.HOT] = time_hot(self._queue, work, options.timing)
+            times[CacheState.HOT] = time_hot(self._queue, work, self._calibration, options.timing)
         if CacheState.COLD in options.cache_states:
             times[CacheState.COLD] = time_cold(self._queue, work, self._calibration, options.timing)
         row = prepared.record(status=Status.OK, basis=Basis.MEASURED)

@@ -10,15 +10,16 @@ from rooflens.kernels.spec import Array, Launch, Pointer, Role, Scalar
 from rooflens.profiler.compile import CodeKind
 from rooflens.profiler.cuda.gate import checked, core_module, driver_module, translated
 from rooflens.profiler.cuda.memory import DeviceBuffer, allocate
-from rooflens.profiler.cuda.queue import CudaWork
+from rooflens.profiler.cuda.queue import CudaQueue, Step
+from rooflens.profiler.cuda.work import CudaWork
 from rooflens.profiler.prepare import Prepared
 
 
 class Execution:
     """Owns the device memory of one prepared kernel; a context manager that gives it back."""
 
-    def __init__(self, device: Any, stream: Any, prepared: Prepared) -> None:
-        self._device, self._stream, self._prepared = device, stream, prepared
+    def __init__(self, queue: CudaQueue, prepared: Prepared) -> None:
+        self._queue, self._prepared = queue, prepared
         self._buffers: dict[str, DeviceBuffer] = {}
 
     def __enter__(self) -> "Execution":
@@ -58,7 +59,7 @@ class Execution:
 
     def work(self) -> CudaWork:
         """The launches, to be timed."""
-        return CudaWork(self._device, self._stream, self._steps)
+        return CudaWork(self._queue, self._steps)
 
     def _check_memory(self, inputs: Mapping[str, Array]) -> None:
         for name, buffer in self._buffers.items():
@@ -73,7 +74,7 @@ class Execution:
     def _wait(self, call: str) -> None:
         checked(driver_module().cuCtxSynchronize(), call)
 
-    def _load(self) -> list[tuple[Any, Any, tuple[Any, ...]]]:
+    def _load(self) -> list[Step]:
         core, code = core_module(), self._prepared.code
         with translated(f"loading {self._prepared.kernel.name}"):
             make = (
@@ -98,7 +99,7 @@ class Execution:
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         if launch.dynamic_shared_bytes > 0:
             call = driver.cuKernelSetAttribute(
-                attribute, launch.dynamic_shared_bytes, kernel.handle, self._device.device_id
+                attribute, launch.dynamic_shared_bytes, kernel.handle, self._queue.device.device_id
             )
             checked(call, f"cuKernelSetAttribute {launch.dynamic_shared_bytes} shared bytes")
         return kernel

@@ -1,4 +1,4 @@
-"""Timing short kernels: hot by graphs, cold by calibrated event pairs, on any in-order queue."""
+"""Timing short kernels, hot by graphs and cold by clock readings less calibrated constants."""
 
 from rooflens.profiler.timing.calibrate import calibrate
 from rooflens.profiler.timing.cold import time_cold

@@ -1,65 +1,55 @@
-"""The event constant: what an event pair adds to the time of the launch between its events."""
+"""What the ways of timing add to a launch, measured with an empty kernel in this session."""
 
 from itertools import pairwise
 
 from rooflens.analysis.statistics import median, percentile
 from rooflens.errors import TimingError
-from rooflens.profiler.timing.batch import run_batch
-from rooflens.profiler.timing.queue import Mark, Queue, Work
+from rooflens.profiler.timing.hot import graph_readings
+from rooflens.profiler.timing.queue import Queue, Work
+from rooflens.profiler.timing.readings import choose_clock, cold_readings
 from rooflens.run import Calibration
 
 NODES = 200
-SAMPLES = 200
-BATCH = 20
+GRAPHS = 20
+RUNS = 20
+BATCHES = 10
 
 
-def calibrate(queue: Queue, empty: Work) -> Calibration:
-    """Measures the constant with an empty kernel: by event pair less by graph, as medians.
+def calibrate(queue: Queue, empty: Work, empty_pair: Work) -> Calibration:
+    """Measures each constant as the empty kernel's reading less its time in a plain graph.
 
-    The pairs are taken as cold times are, each after an eviction, so that the same is subtracted as
-    was added. Raises TimingError if the pair does not read longer than the graph: then the device
-    does not behave as the method supposes.
+    `empty` is one launch of an empty kernel, `empty_pair` two of them. Raises TimingError if a
+    reading is not longer than that time: then the device does not behave as the method supposes.
     """
-    if empty.launches != 1:
-        raise TimingError(f"calibration needs a single launch, got {empty.launches}")
-
-    def pair() -> list[Mark]:
-        queue.evict()
-        first = queue.mark()
-        empty.enqueue(0)
-        return [first, queue.mark()]
-
-    launch_graph = empty.capture(NODES)
-
-    def graph() -> list[Mark]:
-        first = queue.mark()
-        launch_graph()
-        return [first, queue.mark()]
-
-    run_batch(queue, pair, BATCH)
-    run_batch(queue, graph, 1)
-    pairs = [
-        queue.elapsed_s(*marks)
-        for _ in range(SAMPLES // BATCH)
-        for marks in run_batch(queue, pair, BATCH)
-    ]
-    graphs = [
-        queue.elapsed_s(*marks) / NODES
-        for _ in range(BATCH)
-        for marks in run_batch(queue, graph, 1)
-    ]
-    pair_s, graph_s = median(pairs), median(graphs)
-    if not pair_s > graph_s > 0:
+    if (empty.launches, empty_pair.launches) != (1, 2):
         raise TimingError(
-            f"an empty kernel reads {pair_s:.3g} s by event pair and {graph_s:.3g} s by graph; "
-            "the pair must read longer, so cold times cannot be calibrated on this device"
+            "calibration needs one launch and a pair, got "
+            f"{empty.launches} and {empty_pair.launches}"
         )
-    ordered = sorted(set(pairs))
-    tick_s = min((b - a for a, b in pairwise(ordered)), default=0.0)
+    plain_s = median(graph_readings(queue, empty, NODES, spaced=False)(GRAPHS))
+    spaced_s = median(graph_readings(queue, empty, NODES, spaced=True)(GRAPHS))
+    clock = choose_clock(queue)
+    take = cold_readings(queue, empty_pair, clock)
+    take(RUNS)  # warms the code
+    runs = [run for _ in range(BATCHES) for run in take(RUNS)]
+    first, following = [run[0] for run in runs], [run[1] for run in runs]
+    for name, reading_s in (
+        ("by a spaced graph", spaced_s),
+        (f"cold by {clock}", median(first)),
+        (f"cold by {clock} after another launch", median(following)),
+    ):
+        if not reading_s > plain_s > 0:
+            raise TimingError(
+                f"an empty kernel reads {reading_s:.3g} s {name} and {plain_s:.3g} s by a plain "
+                "graph; the first must be longer, so times cannot be calibrated on this device"
+            )
+    tick_s = min((b - a for a, b in pairwise(sorted(set(first)))), default=0.0)
     return Calibration(
-        event_constant_s=pair_s - graph_s,
-        empty_event_pair_s=pair_s,
-        empty_graph_s=graph_s,
-        resolution_s=max(percentile(pairs, 90) - percentile(pairs, 10), tick_s),
-        samples=len(pairs),
+        cold_clock=clock,
+        empty_graph_s=plain_s,
+        hot_constant_s=spaced_s - plain_s,
+        cold_first_s=median(first) - plain_s,
+        cold_following_s=median(following) - plain_s,
+        resolution_s=max(percentile(first, 90) - percentile(first, 10), tick_s),
+        samples=len(runs),
     )

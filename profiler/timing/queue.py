@@ -6,6 +6,9 @@ from typing import Any, Protocol
 Mark = Any
 """A point in the queue whose time the device writes down as it passes; opaque to timing."""
 
+Intervals = list[list[float]]
+"""For each run of some work, the seconds between clock readings around each of its launches."""
+
 
 class Queue(Protocol):
     """An in-order queue of one device. All but `finish` return before the device is done."""
@@ -34,6 +37,10 @@ class Queue(Protocol):
         """Waits until the queue is empty."""
         ...
 
+    def stamp_tick_s(self) -> float:
+        """Smallest step of the device's own counter, measured; inf if it was not seen to move."""
+        ...
+
 
 class Work(Protocol):
     """What is timed: a fixed sequence of `launches` launches."""
@@ -45,8 +52,19 @@ class Work(Protocol):
         """Puts the launch of that index into the queue."""
         ...
 
-    def capture(self, repeats: int) -> Callable[[], None]:
-        """A graph of `repeats` times the whole sequence; calling the result enqueues it."""
+    def capture(self, repeats: int, *, spaced: bool) -> Callable[[], None]:
+        """A graph of `repeats` times the whole sequence; calling the result enqueues it.
+
+        `spaced` puts a one-thread kernel after each launch, so that no launch meets the tail of
+        the one before.
+        """
+        ...
+
+    def capture_stamped(self, runs: int) -> Callable[[], Intervals]:
+        """A graph of `runs` times: eviction, stamp, then each launch with a stamp after it.
+
+        Calling the result runs it to its end and returns the intervals between stamps.
+        """
         ...
 
 

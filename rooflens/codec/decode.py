@@ -11,7 +11,7 @@ from rooflens.errors import DataFormatError
 from rooflens.hardware import Ceiling, HardwareSpec, LaunchLimits
 from rooflens.measurement import LaunchRecord, Measurement, Resources, TimeSamples, Verification
 from rooflens.precision import DType, Precision
-from rooflens.run import SCHEMA_VERSION, Calibration, Provenance, Run
+from rooflens.run import SCHEMA_VERSION, Calibration, ColdClock, Provenance, Run
 from rooflens.terms import Basis, CacheState, CeilingBasis, MemoryLevel, Status
 
 
@@ -138,9 +138,11 @@ def _provenance(node: Node) -> Provenance:
 
 def _calibration(node: Node) -> Calibration:
     return Calibration(
-        event_constant_s=node.get("event_constant_s").number(),
-        empty_event_pair_s=node.get("empty_event_pair_s").number(),
+        cold_clock=node.get("cold_clock").word(ColdClock),
         empty_graph_s=node.get("empty_graph_s").number(),
+        hot_constant_s=node.get("hot_constant_s").number(),
+        cold_first_s=node.get("cold_first_s").number(),
+        cold_following_s=node.get("cold_following_s").number(),
         resolution_s=node.get("resolution_s").span(),
         samples=node.get("samples").whole(),
     )

@@ -114,9 +114,11 @@ def _provenance(provenance: Provenance) -> Plain:
 
 def _calibration(calibration: Calibration) -> Plain:
     return {
-        "event_constant_s": calibration.event_constant_s,
-        "empty_event_pair_s": calibration.empty_event_pair_s,
+        "cold_clock": calibration.cold_clock.value,
         "empty_graph_s": calibration.empty_graph_s,
+        "hot_constant_s": calibration.hot_constant_s,
+        "cold_first_s": calibration.cold_first_s,
+        "cold_following_s": calibration.cold_following_s,
         "resolution_s": calibration.resolution_s,
         "samples": calibration.samples,
     }

@@ -9,7 +9,7 @@ from rooflens.hardware import Ceiling, HardwareSpec
 from rooflens.precision import Precision
 from rooflens.report.columns import Line, against_peak, all_ok, size_text
 from rooflens.report.text import clean
-from rooflens.run import Run
+from rooflens.run import ColdClock, Run
 from rooflens.terms import Bound, CacheState, MemoryLevel, Status
 
 TARGET_WIDTH = 0.01
@@ -113,8 +113,9 @@ def _legend(run: Run, lines: tuple[Line, ...], shown: frozenset[str]) -> Iterato
         )
     calibration = run.provenance.calibration
     if calibration is not None and any(CacheState.COLD in line.placement.rates for line in lines):
-        constant = units.seconds(calibration.event_constant_s)
-        yield f"cold: event pairs less the event constant measured in this run, {constant}"
+        constant = units.seconds(calibration.cold_first_s)
+        clock = "clock stamps" if calibration.cold_clock is ColdClock.STAMPS else "event pairs"
+        yield f"cold: {clock} around the launch less this run's constant, {constant}"
     yield from _roof_legend(lines)
     if "bound time" in shown:
         yield "bound time: the least that the roofs allow, from the cost model; it was not measured"

@@ -6,7 +6,7 @@ from rooflens.cost import Cost, Traffic
 from rooflens.hardware import Ceiling, HardwareSpec, LaunchLimits
 from rooflens.measurement import LaunchRecord, Measurement, Resources, TimeSamples, Verification
 from rooflens.precision import DType, Precision
-from rooflens.run import Calibration, Provenance, Run
+from rooflens.run import Calibration, ColdClock, Provenance, Run
 from rooflens.terms import Basis, CacheState, CeilingBasis, MemoryLevel, Status
 
 VARIANTS = (
@@ -46,9 +46,11 @@ PROVENANCE = Provenance(
     nvrtc_version="13.0",
     arguments=("run", "softmax"),
     calibration=Calibration(
-        event_constant_s=2.9e-6,
-        empty_event_pair_s=3.4e-6,
+        cold_clock=ColdClock.STAMPS,
         empty_graph_s=0.5e-6,
+        hot_constant_s=1.1e-6,
+        cold_first_s=1.4e-6,
+        cold_following_s=1.2e-6,
         resolution_s=0.1e-6,
         samples=100,
     ),

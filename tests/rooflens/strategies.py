@@ -8,7 +8,7 @@ from rooflens.cost import Cost, Traffic
 from rooflens.hardware import Ceiling, HardwareSpec, LaunchLimits
 from rooflens.measurement import LaunchRecord, Measurement, Resources, TimeSamples, Verification
 from rooflens.precision import DType, Precision
-from rooflens.run import Calibration, Provenance, Run
+from rooflens.run import Calibration, ColdClock, Provenance, Run
 from rooflens.terms import Basis, CacheState, CeilingBasis, MemoryLevel, Status
 
 T = TypeVar("T")
@@ -137,9 +137,11 @@ provenances = st.builds(
     calibration=maybe(
         st.builds(
             Calibration,
-            event_constant_s=finite,
-            empty_event_pair_s=finite,
+            cold_clock=st.sampled_from(ColdClock),
             empty_graph_s=finite,
+            hot_constant_s=finite,
+            cold_first_s=finite,
+            cold_following_s=finite,
             resolution_s=spans,
             samples=wholes,
         )
