@@ -24,6 +24,9 @@ class ColdClock(StrEnum):
 class Calibration:
     """What the ways of timing add to a launch, measured on one device in one session, in seconds.
 
+    A run keeps that of its start; the constants are measured again with each kernel's buffers in
+    place, and each kernel's times keep what was subtracted from them.
+
     empty_graph_s: an empty kernel, as one node of a graph of many. hot_constant_s: what the spacer
     after each node of a hot graph adds. cold_first_s and cold_following_s: what the interval
     between two cold clock readings is longer than the launch in it, for the first launch after an

@@ -113,9 +113,11 @@ def _legend(run: Run, lines: tuple[Line, ...], shown: frozenset[str]) -> Iterato
         )
     calibration = run.provenance.calibration
     if calibration is not None and any(CacheState.COLD in line.placement.rates for line in lines):
-        constant = units.seconds(calibration.cold_first_s)
         clock = "clock stamps" if calibration.cold_clock is ColdClock.STAMPS else "event pairs"
-        yield f"cold: {clock} around the launch less this run's constant, {constant}"
+        yield (
+            f"cold: {clock} around each launch, less what an empty kernel reads beyond its "
+            f"{units.seconds(calibration.empty_graph_s)} with the same buffers in place"
+        )
     yield from _roof_legend(lines)
     if "bound time" in shown:
         yield "bound time: the least that the roofs allow, from the cost model; it was not measured"

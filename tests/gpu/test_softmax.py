@@ -144,7 +144,7 @@ device = CudaDevice(0, cache=CompileCache.default())
 prepared = device.prepare(KERNELS[0], SoftmaxSize(rows=9, cols=1023), DType.FLOAT32)
 execution = device.execute(prepared).__enter__()
 execution.work().enqueue(0)
-graph = execution.work().capture(3)
+graph = execution.work().capture(3, spaced=True)
 print("left")
 """
 
