@@ -21,13 +21,30 @@ struct MaxSum {
 
 __device__ inline MaxSum empty_max_sum() { return {negative_infinity(), 0.0f}; }
 
-// Takes in one more element: the sum so far is rescaled only when the maximum grows. x - x is 0,
-// and NaN for +inf, which the whole row then becomes, as it does in the variants of three passes.
-__device__ inline MaxSum absorb(MaxSum part, float x) {
-  if (x > part.maximum) {
-    return {x, part.sum * expf(part.maximum - x) + ((x - x) + 1.0f)};
+// Elements that a thread loads before it uses the first: their exponentials do not wait for each
+// other, and the sum is rescaled once for all of them.
+constexpr unsigned GROUP = 8;
+
+// (maximum, sum) over the elements first, first + stride, first + 2 stride ... of a row.
+__device__ inline MaxSum online_part(const float* row, unsigned cols, unsigned first,
+                                     unsigned stride) {
+  MaxSum part = empty_max_sum();
+  for (size_t start = first; start < cols; start += size_t(GROUP) * stride) {
+    float values[GROUP];
+    float maximum = part.maximum;
+#pragma unroll
+    for (unsigned i = 0; i < GROUP; ++i) {
+      const size_t index = start + size_t(i) * stride;
+      values[i] = index < cols ? row[index] : negative_infinity();
+      maximum = fmaxf(maximum, values[i]);
+    }
+    const float shift = shift_of(maximum);
+    float sum = part.sum * expf(part.maximum - shift);
+#pragma unroll
+    for (unsigned i = 0; i < GROUP; ++i) sum += expf(values[i] - shift);
+    part = {maximum, sum};
   }
-  return {part.maximum, part.sum + expf(x - shift_of(part.maximum))};
+  return part;
 }
 
 struct MergeMaxSum {

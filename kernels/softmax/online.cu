@@ -1,5 +1,5 @@
 // softmax.online: maximum and denominator in one pass. Each thread keeps (running maximum, running
-// sum); when the maximum grows, the sum is rescaled by exp(old - new). Pairs are merged by a
+// sum); for each group of elements the sum is rescaled by exp(old - new). Pairs are merged by a
 // shared-memory tree; a second pass writes. Reads x twice where naive reads it three times.
 #include "../common/reduce.cuh"
 #include "../common/softmax.cuh"
@@ -10,8 +10,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
   const float* in = x + size_t(blockIdx.x) * cols;
   float* out = y + size_t(blockIdx.x) * cols;
 
-  MaxSum local = empty_max_sum();
-  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) local = absorb(local, in[i]);
+  const MaxSum local = online_part(in, cols, threadIdx.x, BLOCK_THREADS);
   const MaxSum row = block_tree_reduce(local, scratch, MergeMaxSum());
 
   const float shift = shift_of(row.maximum);

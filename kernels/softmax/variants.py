@@ -21,6 +21,7 @@ from rooflens.precision import DType, Precision
 BLOCK_THREADS = 256
 ROW_THREADS = 128  # thread_per_row: smaller blocks spread few rows over more multiprocessors
 WARP = 32
+GROUP = 8  # of common/softmax.cuh
 CACHED_SCRATCH_BYTES = WARP * 4  # static shared memory of cached.cu
 X, Y, MAXIMA, SUMS = Pointer("x"), Pointer("y"), Pointer("maxima"), Pointer("sums")
 
@@ -145,16 +146,27 @@ def plan_thread_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -
     )
 
 
+def online_exponentials(cols: int, threads: int) -> int:
+    """Exponentials per row in the online pass: GROUP elements take one more, to rescale.
+
+    A thread's last group is evaluated in full, with -inf where the row has ended.
+    """
+    whole, rest = divmod(cols, threads * GROUP)
+    return (threads * whole + min(rest, threads)) * (GROUP + 1)
+
+
 def _plan_block_per_row(
     entry: str, passes: int, merge_exponentials: int
 ) -> Callable[[SoftmaxSize, DType, LaunchLimits], Plan]:
     """A block per row that reads x `passes` times; exponentials in the last two of them.
 
-    Where maximum and sum share a pass (two in all) each element still takes one exponential there.
+    Where maximum and sum share a pass (two in all), that pass takes those of `online_exponentials`.
     `merge_exponentials` is what merging the threads' parts takes per row.
     """
 
     def plan(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
+        online = passes == 2
+        first = online_exponentials(size.cols, BLOCK_THREADS) if online else size.cols
         return _single_launch(
             size,
             dtype,
@@ -163,7 +175,7 @@ def _plan_block_per_row(
             threads=BLOCK_THREADS,
             arguments=(X, Y, _unsigned(size.cols)),
             read_bytes=passes * _matrix_bytes(size, dtype),
-            special_function_ops=size.rows * (2 * size.cols + merge_exponentials),
+            special_function_ops=size.rows * (first + size.cols + merge_exponentials),
         )
 
     return plan
@@ -172,6 +184,7 @@ def _plan_block_per_row(
 def plan_warp_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
     """Two passes; five shuffle steps in which each of 32 lanes evaluates two exponentials."""
     rows_per_block = BLOCK_THREADS // WARP
+    exponentials = online_exponentials(size.cols, WARP) + 5 * WARP * 2 + size.cols
     return _single_launch(
         size,
         dtype,
@@ -180,7 +193,7 @@ def plan_warp_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> 
         threads=BLOCK_THREADS,
         arguments=(X, Y, _unsigned(size.rows), _unsigned(size.cols)),
         read_bytes=2 * _matrix_bytes(size, dtype),
-        special_function_ops=size.rows * (2 * size.cols + 5 * WARP * 2),
+        special_function_ops=size.rows * exponentials,
     )
 
 
@@ -234,7 +247,7 @@ KERNELS: tuple[KernelSpec[SoftmaxSize], ...] = (
     ),
     _variant(
         "online",
-        "maximum and sum in one pass, the sum rescaled when the maximum grows",
+        "maximum and sum in one pass, the sum rescaled as the maximum grows",
         _plan_block_per_row("softmax_online", passes=2, merge_exponentials=2 * (BLOCK_THREADS - 1)),
     ),
     _variant(

@@ -14,8 +14,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
   const float* in = x + row * cols;
   float* out = y + row * cols;
 
-  MaxSum part = empty_max_sum();
-  for (unsigned i = lane; i < cols; i += WARP_THREADS) part = absorb(part, in[i]);
+  MaxSum part = online_part(in, cols, lane, WARP_THREADS);
 #pragma unroll
   for (unsigned offset = WARP_THREADS / 2; offset > 0; offset /= 2) {
     const MaxSum other = {__shfl_down_sync(FULL_WARP, part.maximum, offset),

@@ -16,8 +16,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
   const float* in = x + size_t(blockIdx.x) * cols;
   float* out = y + size_t(blockIdx.x) * cols;
 
-  MaxSum local = empty_max_sum();
-  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) local = absorb(local, in[i]);
+  const MaxSum local = online_part(in, cols, threadIdx.x, BLOCK_THREADS);
   const MaxSum row = block_merge(local, scratch);
 
   const float shift = shift_of(row.maximum);

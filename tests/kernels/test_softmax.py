@@ -8,7 +8,7 @@ import pytest
 from rooflens.errors import UsageError
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.softmax import KERNELS, SOFTMAX, SoftmaxSize
-from rooflens.kernels.softmax.variants import cached_threads
+from rooflens.kernels.softmax.variants import cached_threads, online_exponentials
 from rooflens.kernels.spec import Array, Plan
 from rooflens.precision import DType, Precision
 from rooflens.terms import SizeSet
@@ -84,9 +84,10 @@ def test_flops_and_compulsory_bytes_are_those_of_the_definition(variant: str) ->
         # (times N elements read, times N written, exponentials per row)
         ("thread_per_row", 3, 1, 2 * 4096),
         ("naive", 3, 1, 2 * 4096),
-        ("online", 2, 1, 2 * 4096 + 510),
-        ("warp_reduce", 2, 1, 2 * 4096 + 256),
-        ("warp_per_row", 2, 1, 2 * 4096 + 320),
+        # A thread of 256 takes two groups of 8, each with 9 exponentials: 4608 a row.
+        ("online", 2, 1, 4608 + 4096 + 510),
+        ("warp_reduce", 2, 1, 4608 + 4096 + 256),
+        ("warp_per_row", 2, 1, 4608 + 4096 + 320),
         ("cached", 1, 1, 4096),
     ],
 )
@@ -122,6 +123,23 @@ def test_cached_reads_the_rest_of_a_row_longer_than_shared_memory_three_times() 
     assert launch.dynamic_shared_bytes == 101_248
     assert whole.cost.issued.read_bytes == 2 * 4 * (25_312 + 3 * 14_688)
     assert whole.cost.special_function_ops == 2 * (25_312 + 2 * 14_688)
+
+
+@pytest.mark.parametrize(
+    ("cols", "threads", "exponentials"),
+    [
+        (1, 256, 9),  # one thread has an element
+        (256, 256, 256 * 9),
+        (257, 256, 256 * 9),  # the second element of thread 0 is in its first group
+        (2048, 256, 256 * 9),
+        (2050, 256, 258 * 9),  # threads 0 and 1 begin a second group
+        (4096, 32, 32 * 16 * 9),
+    ],
+)
+def test_the_online_pass_takes_nine_exponentials_a_group(
+    cols: int, threads: int, exponentials: int
+) -> None:
+    assert online_exponentials(cols, threads) == exponentials
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def compile_afresh(*args: bytes, options: list[bytes], **more: object) -> Outcom
     """compile_program without NVRTC's own cache, which there is from 13 on where a driver is."""
     if nvrtc_version() >= (13, 0):
         options = [*options, b"--no-cache"]
-    return compile_program(*args, options=options, **more)  # type: ignore[arg-type, misc]
+    return compile_program(*args, options=options, **more)  # type: ignore[arg-type]
 
 
 def build(path: Path, **defines: str) -> CompiledCode:
@@ -238,7 +238,7 @@ class TestReport:
         def caching(*args: bytes, options: list[bytes], **more: object) -> object:
             calls.append(b"--no-cache" in options)
             plain = [option for option in options if option != b"--no-cache"]
-            outcome = compile_afresh(*args, options=plain, **more)  # type: ignore[arg-type]
+            outcome = compile_afresh(*args, options=plain, **more)
             if not calls[-1]:
                 return replace(outcome, log="")
             return replace(outcome, code=None, log="unrecognized option") if refused else outcome
