@@ -1,5 +1,6 @@
 """What all tests share: folders of their own, and the rule for tests that need a card."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,20 @@ def checkout() -> Path:
     if not (ROOT / "rooflens").is_dir():
         pytest.skip("no source tree beside the tests")
     return ROOT
+
+
+@pytest.fixture
+def nvrtc() -> tuple[int, int]:
+    """NVRTC's version. Without NVRTC the test is skipped, and in CI it fails."""
+    from rooflens.errors import NotAvailableError
+    from rooflens.profiler.compile import nvrtc_version
+
+    try:
+        return nvrtc_version()
+    except NotAvailableError as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI must have NVRTC: {error}")
+        pytest.skip(str(error))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

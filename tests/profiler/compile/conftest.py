@@ -1,23 +1,11 @@
-"""Fixtures of the compiler's tests: NVRTC where it is installed, and sources to compile."""
+"""Fixtures of the compiler's tests: sources to compile."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rooflens.errors import NotAvailableError
-from rooflens.profiler.compile import nvrtc_version
-
 SAXPY = 'extern "C" __global__ void saxpy(float* y, float a) { y[threadIdx.x] *= a; }\n'
-
-
-@pytest.fixture
-def nvrtc() -> tuple[int, int]:
-    """NVRTC's version; the test is skipped where NVRTC is not installed."""
-    try:
-        return nvrtc_version()
-    except NotAvailableError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture
