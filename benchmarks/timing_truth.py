@@ -13,6 +13,7 @@ Exit code 1 if a row misses the promise.
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -55,6 +56,9 @@ SUBJECTS = [
 @contextmanager
 def witness() -> Iterator[Callable[[str], list[float]]]:
     """Records launches inside the block; the result gives an entry's durations in s after it."""
+    # PyTorch detaches CUPTI after each recording, which can crash a process that holds CUDA graphs.
+    os.environ.setdefault("TEARDOWN_CUPTI", "0")
+    os.environ.setdefault("DISABLE_CUPTI_LAZY_REINIT", "1")
     from torch.profiler import ProfilerActivity, profile
 
     durations: dict[str, list[float]] = {}
