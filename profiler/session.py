@@ -35,6 +35,9 @@ class Job:
         return f"{self.kernel.name} {self.size} {self.dtype}"
 
 
+INTERRUPTED = "interrupted"
+"""Reason of the row that was running when the user stopped the session."""
+
 Progress = Callable[[int, int, str], None]
 """Told (jobs done, jobs in all, what is next) before each job and once at the end."""
 
@@ -111,7 +114,7 @@ def run_jobs(
             yield device.run(job.kernel, job.size, job.dtype, options)
         except KeyboardInterrupt:
             interrupted = True
-            yield _row(job, Status.SKIPPED, "interrupted")
+            yield _row(job, Status.SKIPPED, INTERRUPTED)
         except (NotSupportedError, DoesNotFitError, NotAvailableError) as error:
             yield _row(job, Status.SKIPPED, str(error))
         except RooflensError as error:

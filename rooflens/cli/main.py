@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rooflens.cli.options import RunFormat, TextFormat
+from rooflens.cli.options import INTERRUPTED_CODE, RunFormat, TextFormat
 from rooflens.errors import RooflensError
 from rooflens.version import VERSION
 
@@ -18,8 +18,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     no_args_is_help=True,
 )
-
-INTERRUPTED = 130
 
 
 def _print_version(wanted: bool) -> None:
@@ -147,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         print("rooflens: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return INTERRUPTED_CODE
     except BrokenPipeError:
         # The reader of our output (head, less) has left; that is its right.
         sys.stdout = None

@@ -6,6 +6,9 @@ from rooflens.errors import UnknownNameError, UsageError
 from rooflens.precision import DType
 from rooflens.terms import CacheState, SizeSet
 
+INTERRUPTED_CODE = 130
+"""Exit code after SIGINT, as a shell reports it."""
+
 
 class TextFormat(StrEnum):
     """A table for people, or JSON for programs."""

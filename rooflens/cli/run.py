@@ -8,12 +8,19 @@ from pathlib import Path
 
 from rooflens.cli.console import progress_bar, remark, stdout_console
 from rooflens.cli.open_device import open_device
-from rooflens.cli.options import parse_cache_states, parse_dtype, parse_size, parse_size_sets
+from rooflens.cli.options import (
+    INTERRUPTED_CODE,
+    parse_cache_states,
+    parse_dtype,
+    parse_size,
+    parse_size_sets,
+)
 from rooflens.kernels.registry import select
 from rooflens.measurement import Measurement
 from rooflens.profiler.compile import CompileCache, find_headers
 from rooflens.profiler.device import Device, RunOptions
 from rooflens.profiler.session import (
+    INTERRUPTED,
     Job,
     check_explicit_sizes,
     make_run,
@@ -44,7 +51,7 @@ class RunRequest:
 
 
 def run_catalogue(request: RunRequest) -> int:
-    """Runs what is asked for; the exit code is 1 if a kernel failed, else 0.
+    """Runs what is asked for; the exit code is 130 if interrupted, 1 if a kernel failed, else 0.
 
     Everything that can be refused is refused before the first kernel runs.
     """
@@ -96,4 +103,6 @@ def _print(run: Run, contents: Mapping[str, object], folder: Path, *, as_json: b
 
 
 def _exit_code(measurements: tuple[Measurement, ...]) -> int:
+    if any(one.status is Status.SKIPPED and one.reason == INTERRUPTED for one in measurements):
+        return INTERRUPTED_CODE
     return 1 if any(one.status is Status.FAILED for one in measurements) else 0
