@@ -1,5 +1,6 @@
 """The `rooflens` command. Commands are thin; errors are caught once, in `main`."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -132,6 +133,8 @@ def doctor(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code: 0, 1, 2 or 3 as documented."""
+    if sys.stdout is None:  # closed by the caller: commands still run, and print to nowhere
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         result = app(args=arguments, prog_name="rooflens", standalone_mode=False)
         return result if isinstance(result, int) else 0

@@ -34,4 +34,4 @@ def open_device(name: str, target: str | None, cache: CompileCache | None) -> De
         remark(f"{reason}; modelling {DEFAULT_CARD}, nothing is executed or timed")
     from rooflens.profiler.model import ModelDevice
 
-    return ModelDevice(hardware=find_card(target or DEFAULT_CARD), cache=cache)
+    return ModelDevice(hardware=find_card(DEFAULT_CARD if target is None else target), cache=cache)

@@ -15,6 +15,7 @@ from rooflens.cli.options import (
     parse_size,
     parse_size_sets,
 )
+from rooflens.errors import UsageError
 from rooflens.kernels.registry import select
 from rooflens.measurement import Measurement
 from rooflens.profiler.compile import CompileCache, find_headers
@@ -51,7 +52,8 @@ class RunRequest:
 
 
 def run_catalogue(request: RunRequest) -> int:
-    """Runs what is asked for; the exit code is 130 if interrupted, 1 if a kernel failed, else 0.
+    """Runs what is asked for; the exit code is 130 if interrupted, 2 if every row was skipped,
+    1 if a kernel failed, else 0.
 
     Everything that can be refused is refused before the first kernel runs.
     """
@@ -62,6 +64,8 @@ def run_catalogue(request: RunRequest) -> int:
         sizes=[parse_size(text) for text in request.sizes],
         dtypes=[parse_dtype(text) for text in request.dtypes],
     )
+    if request.out == "":
+        raise UsageError("--out names no folder; leave it out to store the run in the usual place")
     parent = Path(request.out) if request.out is not None else default_runs_folder()
     check_writable(parent)
     device = open_device(request.device, request.target, CompileCache.default())
@@ -105,4 +109,7 @@ def _print(run: Run, contents: Mapping[str, object], folder: Path, *, as_json: b
 def _exit_code(measurements: tuple[Measurement, ...]) -> int:
     if any(one.status is Status.SKIPPED and one.reason == INTERRUPTED for one in measurements):
         return INTERRUPTED_CODE
+    if all(one.status is Status.SKIPPED for one in measurements):
+        remark("nothing ran: every row was skipped, for the reasons above")
+        return UsageError.exit_code
     return 1 if any(one.status is Status.FAILED for one in measurements) else 0

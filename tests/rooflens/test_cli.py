@@ -64,6 +64,27 @@ def test_run_prints_a_table_and_where_the_run_is(
     assert f"run written to {folder}" in stdout
 
 
+def test_a_run_in_which_nothing_could_run_is_exit_code_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ("run", "softmax", *SMALL, "--dtype", "int32", "--out", str(tmp_path))
+    code, stdout, stderr = run(capsys, *arguments)
+    assert code == 2
+    assert "has no int32 version" in stdout
+    assert "every row was skipped" in stderr
+
+
+def test_a_closed_stdout_is_no_traceback() -> None:
+    code = "sys.stdout = None\nfrom rooflens.cli.main import main\nsys.exit(main(['kernels']))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.usefixtures("nvrtc")
 def test_csv_has_a_row_a_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     run(capsys, "run", "softmax", *SMALL, "--out", str(tmp_path))
@@ -109,6 +130,8 @@ def test_devices_shows_the_default_cards_ridge(capsys: pytest.CaptureFixture[str
             "8000008000000 bytes) of device memory",
         ),
         (("show", "no such run"), "no such run"),
+        (("run", "--device", "none", "--target", ""), "card ''"),
+        (("run", "--device", "none", "--out", ""), "--out names no folder"),
         (("run", "--no-such-option"), "--no-such-option"),
         (("no-such-command",), "no-such-command"),
     ],
