@@ -1,20 +1,23 @@
 // softmax.online: maximum and denominator in one pass. Each thread keeps (running maximum, running
 // sum); when the maximum grows, the sum is rescaled by exp(old - new). Pairs are merged by a
 // shared-memory tree; a second pass writes. Reads x twice where naive reads it three times.
+#include "../common/element.cuh"
 #include "../common/reduce.cuh"
 #include "../common/softmax.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
-    softmax_online(const float* __restrict__ x, float* __restrict__ y, unsigned cols) {
+    softmax_online(const Element* __restrict__ x, Element* __restrict__ y, unsigned cols) {
   __shared__ MaxSum scratch[BLOCK_THREADS];
-  const float* in = x + size_t(blockIdx.x) * cols;
-  float* out = y + size_t(blockIdx.x) * cols;
+  const Element* in = x + size_t(blockIdx.x) * cols;
+  Element* out = y + size_t(blockIdx.x) * cols;
 
   MaxSum local = empty_max_sum();
-  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) local = absorb(local, in[i]);
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS)
+    local = absorb(local, to_float(in[i]));
   const MaxSum row = block_tree_reduce(local, scratch, MergeMaxSum());
 
   const float shift = shift_of(row.maximum);
   const float scale = scale_of(row.sum);
-  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS) out[i] = expf(in[i] - shift) * scale;
+  for (unsigned i = threadIdx.x; i < cols; i += BLOCK_THREADS)
+    out[i] = from_float(expf(to_float(in[i]) - shift) * scale);
 }
