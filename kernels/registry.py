@@ -4,12 +4,15 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from rooflens.errors import UnknownNameError, UsageError
+from rooflens.kernels.layernorm import KERNELS as LAYERNORM
+from rooflens.kernels.rmsnorm import KERNELS as RMSNORM
 from rooflens.kernels.softmax import KERNELS as SOFTMAX
 from rooflens.kernels.spec import AnyKernelSpec
+from rooflens.kernels.swiglu import KERNELS as SWIGLU
 
 ENTRY_POINT_GROUP = "rooflens.kernels"
 
-BUILT_IN: tuple[AnyKernelSpec, ...] = (*SOFTMAX,)
+BUILT_IN: tuple[AnyKernelSpec, ...] = (*SOFTMAX, *LAYERNORM, *RMSNORM, *SWIGLU)
 
 
 @cache

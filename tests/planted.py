@@ -7,6 +7,7 @@ from rooflens.hardware import LaunchLimits
 from rooflens.kernels.softmax import SOFTMAX, SoftmaxSize
 from rooflens.kernels.sources import KERNELS_FOLDER
 from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
+from rooflens.kernels.storage import element_define
 from rooflens.precision import DType
 
 FOLDER = Path(__file__).resolve().parent / "data" / "planted"
@@ -47,7 +48,7 @@ def plan(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
         ),
         launches=(launch,),
         cost=cost,
-        defines={"BLOCK_THREADS": str(THREADS)},
+        defines={"BLOCK_THREADS": str(THREADS)} | element_define(dtype),
     )
 
 

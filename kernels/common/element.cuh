@@ -27,8 +27,28 @@ struct alignas(16) Pack {
   Element values[PACK];
 };
 
+// The elements of a pack in float32.
+struct FloatPack {
+  float values[PACK];
+};
+
+__device__ inline FloatPack to_floats(const Pack& pack) {
+  FloatPack floats;
+#pragma unroll
+  for (unsigned k = 0; k < PACK; ++k) floats.values[k] = to_float(pack.values[k]);
+  return floats;
+}
+
+__device__ inline Pack from_floats(const FloatPack& floats) {
+  Pack pack;
+#pragma unroll
+  for (unsigned k = 0; k < PACK; ++k) pack.values[k] = from_float(floats.values[k]);
+  return pack;
+}
+
 // 16-byte accesses; `address` must lie on 16 bytes. The streaming forms mark data that is not read
-// again, so that it leaves the caches first.
+// again, so that it leaves the caches first. The once-read form keeps data out of L1, where it
+// would drive out what others reuse, and leaves it in L2 for a later launch.
 __device__ inline Pack load_pack(const Element* address) {
   const uint4 raw = *reinterpret_cast<const uint4*>(address);
   return *reinterpret_cast<const Pack*>(&raw);
@@ -36,6 +56,11 @@ __device__ inline Pack load_pack(const Element* address) {
 
 __device__ inline Pack load_pack_streaming(const Element* address) {
   const uint4 raw = __ldcs(reinterpret_cast<const uint4*>(address));
+  return *reinterpret_cast<const Pack*>(&raw);
+}
+
+__device__ inline Pack load_pack_once(const Element* address) {
+  const uint4 raw = __ldcg(reinterpret_cast<const uint4*>(address));
   return *reinterpret_cast<const Pack*>(&raw);
 }
 

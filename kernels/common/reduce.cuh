@@ -34,25 +34,31 @@ __device__ T block_tree_reduce(T value, T* scratch, Merge merge) {
   return result;
 }
 
+// What another lane of a full warp holds. Types of several values have an overload of their own
+// beside their definition.
+__device__ inline float shuffle_xor(float value, unsigned offset) {
+  return __shfl_xor_sync(FULL_WARP, value, offset);
+}
+
 // Butterfly over the 32 lanes of a full warp.
-template <typename Merge>
-__device__ float warp_reduce(float value, Merge merge) {
+template <typename T, typename Merge>
+__device__ T warp_reduce(T value, Merge merge) {
 #pragma unroll
   for (unsigned offset = WARP_THREADS / 2; offset > 0; offset /= 2) {
-    value = merge(value, __shfl_xor_sync(FULL_WARP, value, offset));
+    value = merge(value, shuffle_xor(value, offset));
   }
   return value;
 }
 
 // Shuffles within each warp, then every thread merges the warps' results from shared memory.
 // `scratch` holds one value per warp; two barriers.
-template <typename Merge>
-__device__ float block_warp_reduce(float value, float* scratch, Merge merge) {
+template <typename T, typename Merge>
+__device__ T block_warp_reduce(T value, T* scratch, Merge merge) {
   constexpr unsigned warps = (BLOCK_THREADS + WARP_THREADS - 1) / WARP_THREADS;
   value = warp_reduce(value, merge);
   if (threadIdx.x % WARP_THREADS == 0) scratch[threadIdx.x / WARP_THREADS] = value;
   __syncthreads();
-  float result = scratch[0];
+  T result = scratch[0];
 #pragma unroll
   for (unsigned warp = 1; warp < warps; ++warp) result = merge(result, scratch[warp]);
   __syncthreads();

@@ -1,6 +1,7 @@
 // What all softmax variants agree on: the value of a row that holds only -inf (zeros), and the
 // merge of partial results of the online algorithm.
 #pragma once
+#include "element.cuh"
 
 __device__ inline float negative_infinity() { return __int_as_float(0xff800000); }
 
@@ -26,7 +27,7 @@ __device__ inline MaxSum empty_max_sum() { return {negative_infinity(), 0.0f}; }
 constexpr unsigned GROUP = 8;
 
 // (maximum, sum) over the elements first, first + stride, first + 2 stride ... of a row.
-__device__ inline MaxSum online_part(const float* row, unsigned cols, unsigned first,
+__device__ inline MaxSum online_part(const Element* row, unsigned cols, unsigned first,
                                      unsigned stride) {
   MaxSum part = empty_max_sum();
   for (size_t start = first; start < cols; start += size_t(GROUP) * stride) {
@@ -35,7 +36,7 @@ __device__ inline MaxSum online_part(const float* row, unsigned cols, unsigned f
 #pragma unroll
     for (unsigned i = 0; i < GROUP; ++i) {
       const size_t index = start + size_t(i) * stride;
-      values[i] = index < cols ? row[index] : negative_infinity();
+      values[i] = index < cols ? to_float(row[index]) : negative_infinity();
       maximum = fmaxf(maximum, values[i]);
     }
     const float shift = shift_of(maximum);

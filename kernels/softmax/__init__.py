@@ -1,4 +1,4 @@
-"""softmax over the last axis of a rows x cols float32 matrix, as a ladder of seven variants."""
+"""softmax over the last axis of a rows x cols matrix, as a ladder of seven variants."""
 
 from rooflens.kernels.softmax.family import SOFTMAX, SoftmaxSize
 from rooflens.kernels.softmax.variants import KERNELS

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rooflens.kernels.rowwise import UNIT, stored
 from rooflens.kernels.spec import Array, Family, Size, Tolerance
+from rooflens.kernels.storage import numpy_type
 from rooflens.precision import DType
 from rooflens.terms import SizeSet
 
@@ -27,7 +29,7 @@ class SoftmaxSize(Size):
 
 
 def make_inputs(size: SoftmaxSize, dtype: DType, rng: np.random.Generator) -> dict[str, Array]:
-    """x, float32 [rows, cols]: normal, with outliers, offsets by row and -inf as masks leave it.
+    """x [rows, cols] as stored: normal, with outliers, offsets by row and -inf as masks leave it.
 
     The last row of three or more is all -inf.
     """
@@ -40,7 +42,7 @@ def make_inputs(size: SoftmaxSize, dtype: DType, rng: np.random.Generator) -> di
     x[rng.integers(0, count, size=int(count * MASKED_SHARE))] = -np.inf
     if size.rows >= 3:
         matrix[-1] = -np.inf
-    return {"x": matrix}
+    return {"x": matrix.astype(numpy_type(dtype), copy=False)}
 
 
 def reference(inputs: Mapping[str, Array], size: SoftmaxSize) -> dict[str, Array]:
@@ -66,11 +68,10 @@ def reference(inputs: Mapping[str, Array], size: SoftmaxSize) -> dict[str, Array
 
 
 def tolerance(size: SoftmaxSize, dtype: DType) -> Tolerance:
-    """Elementwise limits for float32 arithmetic with sums of up to cols terms."""
-    unit = 2.0**-24
-    return Tolerance(
+    """Elementwise limits for float32 arithmetic with sums of up to cols terms, then rounding."""
+    float32 = Tolerance(
         absolute=1e-37,
-        relative=unit * (96 + size.cols / 32),
+        relative=UNIT * (96 + size.cols / 32),
         reason=(
             "float32: rounding x - max, up to about 80, moves exp by 80 half-units in the last "
             "place, expf and the division add a few, and a chain of n additions errs by up to n "
@@ -78,6 +79,7 @@ def tolerance(size: SoftmaxSize, dtype: DType) -> Tolerance:
             "results under 1e-37 are subnormal"
         ),
     )
+    return stored(dtype, float32)
 
 
 SOFTMAX = Family(

@@ -16,6 +16,7 @@ from rooflens.kernels.spec import (
     Role,
     Scalar,
 )
+from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
 
 BLOCK_THREADS = 256
@@ -23,7 +24,10 @@ ROW_THREADS = 128  # thread_per_row: smaller blocks spread few rows over more mu
 WARP = 32
 GROUP = 8  # of common/softmax.cuh
 CACHED_SCRATCH_BYTES = WARP * 4  # static shared memory of cached.cu
+CACHE_BYTES = DType.FLOAT32.itemsize  # an element of its cache
+DTYPES = (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)
 X, Y, MAXIMA, SUMS = Pointer("x"), Pointer("y"), Pointer("maxima"), Pointer("sums")
+EXPONENTIALS = Pointer("exponentials")
 
 
 def _matrix_bytes(size: SoftmaxSize, dtype: DType) -> int:
@@ -79,19 +83,31 @@ def _single_launch(
         buffers=_buffers(size, dtype),
         launches=(launch,),
         cost=cost,
-        defines={"BLOCK_THREADS": str(threads)},
+        defines={"BLOCK_THREADS": str(threads)} | element_define(dtype),
     )
 
 
 def plan_unfused(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
-    """Four launches; 4N read and 2N written, beside two vectors of one value a row."""
-    matrix, vector = _matrix_bytes(size, dtype), size.rows * dtype.itemsize
-    elements = size.rows * size.cols
+    """Four launches; 4N read and 2N written, beside two vectors of one value a row.
+
+    Intermediates are float32. With float32 tensors y holds the exponentials until they are
+    divided; narrower ones have a scratch tensor for them.
+    """
+    matrix, elements = _matrix_bytes(size, dtype), size.rows * size.cols
+    vector, wide = size.rows * DType.FLOAT32.itemsize, elements * DType.FLOAT32.itemsize
+    in_place = dtype is DType.FLOAT32
+    exponentials = Y if in_place else EXPONENTIALS
 
     def launch(
-        entry: str, arguments: tuple[Argument, ...], traffic: Traffic, flops: int, special: int = 0
+        entry: str,
+        arguments: tuple[Argument, ...],
+        read_bytes: int,
+        write_bytes: int,
+        flops: int,
+        special: int = 0,
     ) -> Launch:
         # No launch reads or writes anything twice, so issued and compulsory are one.
+        traffic = Traffic(read_bytes=read_bytes, write_bytes=write_bytes)
         cost = Cost(
             flops={Precision.FP32: flops} if flops else {},
             special_function_ops=special,
@@ -106,29 +122,42 @@ def plan_unfused(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
             cost=cost,
         )
 
-    reduce = Traffic(read_bytes=matrix, write_bytes=vector)
-    elementwise = Traffic(read_bytes=matrix + vector, write_bytes=matrix)
+    divide = "divide" if in_place else "divide_narrow"
+    divide_arguments = (Y, SUMS) if in_place else (EXPONENTIALS, SUMS, Y)
     launches = (
-        launch("row_max", (X, MAXIMA), reduce, 0),
-        launch("exp_shifted", (X, MAXIMA, Y), elementwise, elements, special=elements),
-        launch("row_sum", (Y, SUMS), reduce, size.rows * (size.cols - 1)),
-        launch("divide", (Y, SUMS), elementwise, elements),
-    )
-    issued, special = add_issued(one.cost for one in launches)
-    vectors = tuple(
-        Buffer(name=name, shape=(size.rows,), dtype=dtype, role=Role.SCRATCH)
-        for name in ("maxima", "sums")
+        launch("row_max", (X, MAXIMA), matrix, vector, 0),
+        launch("exp_shifted", (X, MAXIMA, exponentials), matrix + vector, wide, elements, elements),
+        launch("row_sum", (exponentials, SUMS), wide, vector, size.rows * (size.cols - 1)),
+        launch(divide, divide_arguments, wide + vector, matrix, elements),
     )
     return Plan(
-        buffers=(*_buffers(size, dtype), *vectors),
+        buffers=(*_buffers(size, dtype), *_scratch(size, in_place)),
         launches=launches,
-        cost=Cost(
-            flops={Precision.FP32: _flops(size)},
-            special_function_ops=special,
-            compulsory=Traffic(read_bytes=matrix, write_bytes=matrix),
-            issued=issued,
-        ),
-        defines={"BLOCK_THREADS": str(BLOCK_THREADS)},
+        cost=_whole_cost(size, dtype, launches),
+        defines={"BLOCK_THREADS": str(BLOCK_THREADS)} | element_define(dtype),
+    )
+
+
+def _scratch(size: SoftmaxSize, in_place: bool) -> tuple[Buffer, ...]:
+    """float32 intermediates of the unfused variant."""
+    shapes: dict[str, tuple[int, ...]] = {"maxima": (size.rows,), "sums": (size.rows,)}
+    if not in_place:
+        shapes["exponentials"] = (size.rows, size.cols)
+    return tuple(
+        Buffer(name=name, shape=shape, dtype=DType.FLOAT32, role=Role.SCRATCH)
+        for name, shape in shapes.items()
+    )
+
+
+def _whole_cost(size: SoftmaxSize, dtype: DType, launches: tuple[Launch, ...]) -> Cost:
+    """What several launches together cost: the definition's share, and what they ask for."""
+    matrix = _matrix_bytes(size, dtype)
+    issued, special = add_issued(one.cost for one in launches)
+    return Cost(
+        flops={Precision.FP32: _flops(size)},
+        special_function_ops=special,
+        compulsory=Traffic(read_bytes=matrix, write_bytes=matrix),
+        issued=issued,
     )
 
 
@@ -206,9 +235,13 @@ def cached_threads(cols: int) -> int:
 
 
 def plan_cached(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
-    """One pass over what fits in shared memory; the rest of a longer row is read three times."""
-    room = (limits.shared_bytes_per_block - CACHED_SCRATCH_BYTES) // 16 * 16
-    cached = min(size.cols, room // dtype.itemsize)
+    """One pass over what fits in shared memory; the rest of a longer row is read three times.
+
+    The cache is float32 whatever the tensors are; it holds a whole number of 16-byte accesses.
+    """
+    pack = 16 // dtype.itemsize
+    room = (limits.shared_bytes_per_block - CACHED_SCRATCH_BYTES) // CACHE_BYTES
+    cached = min(size.cols, room // pack * pack)
     beyond = size.cols - cached
     threads = cached_threads(size.cols)
     return _single_launch(
@@ -220,7 +253,7 @@ def plan_cached(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
         arguments=(X, Y, _unsigned(size.cols), _unsigned(cached)),
         read_bytes=size.rows * (cached + 3 * beyond) * dtype.itemsize,
         special_function_ops=size.rows * (cached + 2 * beyond),
-        dynamic_shared_bytes=cached * dtype.itemsize,
+        dynamic_shared_bytes=cached * CACHE_BYTES,
     )
 
 
@@ -232,7 +265,7 @@ def _variant(
         variant=name,
         idea=idea,
         source=f"softmax/{name}.cu",
-        dtypes=(DType.FLOAT32,),
+        dtypes=DTYPES,
         plan=plan,
     )
 

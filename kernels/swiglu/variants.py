@@ -1,0 +1,99 @@
+"""The two swiglu variants, in the order of the ladder: launch shapes and costs."""
+
+from collections.abc import Callable, Mapping
+
+from rooflens.cost import Cost, Traffic
+from rooflens.errors import NotSupportedError
+from rooflens.hardware import LaunchLimits
+from rooflens.kernels.rowwise import DTYPES, pack_elements
+from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
+from rooflens.kernels.storage import element_define
+from rooflens.kernels.swiglu.family import SWIGLU, SwigluSize
+from rooflens.precision import DType, Precision
+
+BLOCK_THREADS = 256
+PACKS_PER_THREAD = 2  # of each input: four 16-byte loads before the first is used
+BLOCKS_PER_SM = 256  # a block loops only in tensors that would need more
+LARGEST_GRID = 2**31 - 1
+
+
+def _single_launch(
+    size: SwigluSize, dtype: DType, *, entry: str, blocks: int, defines: Mapping[str, str]
+) -> Plan:
+    """No variant reads or writes anything twice, so issued and compulsory traffic are one.
+
+    Per element an addition, a division and two products; one exponential.
+    """
+    shape, count = (size.rows, size.cols), size.rows * size.cols
+    traffic = Traffic(read_bytes=2 * count * dtype.itemsize, write_bytes=count * dtype.itemsize)
+    cost = Cost(
+        flops={Precision.FP32: 4 * count},
+        special_function_ops=count,
+        compulsory=traffic,
+        issued=traffic,
+    )
+    launch = Launch(
+        entry=entry,
+        grid=(blocks, 1, 1),
+        block=(BLOCK_THREADS, 1, 1),
+        arguments=(
+            *(Pointer(name) for name in ("gate", "up", "y")),
+            Scalar(CType.UINT64, count),
+        ),
+        cost=cost,
+    )
+    return Plan(
+        buffers=(
+            Buffer(name="gate", shape=shape, dtype=dtype, role=Role.INPUT),
+            Buffer(name="up", shape=shape, dtype=dtype, role=Role.INPUT),
+            Buffer(name="y", shape=shape, dtype=dtype, role=Role.OUTPUT),
+        ),
+        launches=(launch,),
+        cost=cost,
+        defines={"BLOCK_THREADS": str(BLOCK_THREADS)} | element_define(dtype) | dict(defines),
+    )
+
+
+def plan_naive(size: SwigluSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """A thread for each element; NotSupportedError where a grid cannot hold them."""
+    blocks = -(-size.rows * size.cols // BLOCK_THREADS)
+    if blocks > LARGEST_GRID:
+        raise NotSupportedError(
+            f"swiglu.naive has a thread for each element, and {size.rows * size.cols} of them need "
+            f"{blocks} blocks of a grid that holds {LARGEST_GRID}"
+        )
+    return _single_launch(size, dtype, entry="swiglu_naive", blocks=blocks, defines={})
+
+
+def plan_vectorized(size: SwigluSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """As many blocks as there is work for, up to BLOCKS_PER_SM a multiprocessor."""
+    block_elements = BLOCK_THREADS * PACKS_PER_THREAD * pack_elements(dtype)
+    needed = -(-size.rows * size.cols // block_elements)
+    return _single_launch(
+        size,
+        dtype,
+        entry="swiglu_vectorized",
+        blocks=min(needed, limits.sm_count * BLOCKS_PER_SM),
+        defines={"PACKS_PER_THREAD": str(PACKS_PER_THREAD)},
+    )
+
+
+def _variant(
+    name: str, idea: str, plan: Callable[[SwigluSize, DType, LaunchLimits], Plan]
+) -> KernelSpec[SwigluSize]:
+    return KernelSpec(
+        family=SWIGLU,
+        variant=name,
+        idea=idea,
+        source=f"swiglu/{name}.cu",
+        dtypes=DTYPES,
+        plan=plan,
+    )
+
+
+KERNELS: tuple[KernelSpec[SwigluSize], ...] = (
+    _variant("naive", "one element per thread", plan_naive),
+    _variant(
+        "vectorized", "16-byte accesses, several in flight a thread, grid-stride", plan_vectorized
+    ),
+)
