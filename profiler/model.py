@@ -10,6 +10,7 @@ from rooflens.precision import DType
 from rooflens.profiler.compile import CompileCache, nvrtc_version
 from rooflens.profiler.device import RunOptions
 from rooflens.profiler.prepare import prepare
+from rooflens.profiler.revision import package_version
 from rooflens.run import Calibration
 from rooflens.terms import Basis, Status
 
@@ -34,7 +35,10 @@ class ModelDevice:
         return self.hardware.dram_bytes
 
     def versions(self) -> Mapping[str, str | None]:
-        return {"nvrtc_version": ".".join(map(str, nvrtc_version()))}
+        return {
+            "nvrtc_version": ".".join(map(str, nvrtc_version())),
+            "cuda_bindings_version": package_version("cuda-bindings"),
+        }
 
     def run(
         self, kernel: AnyKernelSpec, size: Size, dtype: DType, options: RunOptions

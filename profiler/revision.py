@@ -1,6 +1,7 @@
-"""The git revision of a source checkout."""
+"""The git revision of a source checkout, and versions of installed packages."""
 
 import subprocess
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SOURCE_FOLDER = Path(__file__).resolve().parent.parent
@@ -28,3 +29,11 @@ def git_revision(folder: Path = SOURCE_FOLDER) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None
+
+
+def package_version(name: str) -> str | None:
+    """Version of an installed package; None where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

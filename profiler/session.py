@@ -71,8 +71,8 @@ def plan_jobs(
         if sizes and not asked[name]:
             continue
         defaults = tuple(size for chosen in size_sets for size in family.sizes.get(chosen, ()))
-        for size in asked[name] or defaults:
-            for dtype in dtypes or (None,):
+        for size in dict.fromkeys(asked[name] or defaults):
+            for dtype in dict.fromkeys(dtypes) or (None,):
                 jobs.extend(
                     Job(kernel=one, size=size, dtype=dtype or one.dtypes[0])
                     for one in members[name]

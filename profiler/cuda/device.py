@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from rooflens.profiler.cuda.queue import CudaQueue
 from rooflens.profiler.cuda.work import CudaWork
 from rooflens.profiler.device import RunOptions
 from rooflens.profiler.prepare import Prepared, prepare
+from rooflens.profiler.revision import package_version
 from rooflens.profiler.timing import calibrate, time_cold, time_hot
 from rooflens.profiler.verify import compare
 from rooflens.run import Calibration
@@ -95,8 +95,8 @@ class CudaDevice:
             "driver_version": _kernel_driver_version(),
             "driver_cuda_version": f"{number // 1000}.{number % 1000 // 10}",
             "nvrtc_version": ".".join(map(str, nvrtc_version())),
-            "cuda_bindings_version": _package_version("cuda-bindings"),
-            "cuda_core_version": _package_version("cuda-core"),
+            "cuda_bindings_version": package_version("cuda-bindings"),
+            "cuda_core_version": package_version("cuda-core"),
         }
 
     def run(
@@ -174,13 +174,6 @@ class CudaDevice:
 
     def _alive(self) -> bool:
         return int(driver_module().cuCtxSynchronize()[0]) == 0
-
-
-def _package_version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _kernel_driver_version() -> str | None:

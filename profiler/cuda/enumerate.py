@@ -20,7 +20,7 @@ def count_devices() -> int:
             return 0
         raise NotAvailableError(f"the driver does not start: {error}", NO_GPU_HINT) from error
     except RuntimeError as error:  # raised by the bindings when libcuda is not on the machine
-        raise NotAvailableError(f"no NVIDIA driver here: {error}", NO_GPU_HINT) from error
+        raise NotAvailableError("no NVIDIA driver here (libcuda not found)", NO_GPU_HINT) from error
 
 
 def list_devices() -> tuple[DriverAttributes, ...]:

@@ -17,6 +17,9 @@ from rooflens.units import byte_count, byte_rate, flop_rate, number
 if TYPE_CHECKING:
     from rich.table import Table
 
+# A narrower terminal gets fewer columns, not clipped ones.
+WIDE_ENOUGH = 110
+
 
 def list_cards(output: TextFormat) -> int:
     """Prints the cards of this machine, or why there are none, and the table of known cards."""
@@ -43,37 +46,39 @@ def list_cards(output: TextFormat) -> int:
     console = stdout_console()
     console.print("Cards here", style="bold")
     if here:
-        console.print(_table(here))
+        console.print(_table(here, console.width))
         for card in here:
             for note in card.notes:
                 console.print(f"  {card.name}: {note}", markup=False)
     else:
         console.print(f"  none: {reason}", markup=False)
-    console.print("\nKnown cards (nominal, dense peaks)", style="bold")
-    console.print(_table(known_cards()))
+    console.print("\nKnown cards (nominal, dense peaks; ridge in FLOP/byte)", style="bold")
+    console.print(_table(known_cards(), console.width))
     return 0
 
 
-def _table(cards: tuple[HardwareSpec, ...]) -> "Table":
+def _table(cards: tuple[HardwareSpec, ...], width: int) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("card", no_wrap=True)
-    for heading in ("cc", "SMs", "DRAM", "L2", "bandwidth", "FP32", "ridge FLOP/B", "FP16 tensor"):
-        table.add_column(heading, justify="right")
+    headings = ["cc", "SMs", "DRAM", "bandwidth", "FP32", "ridge", "L2", "FP16 tensor"]
+    shown = headings if width >= WIDE_ENOUGH else headings[:-2]
+    for heading in shown:
+        table.add_column(heading, justify="right", no_wrap=True)
     for card in cards:
         bandwidth, fp32 = card.bandwidths.get(MemoryLevel.DRAM), card.peaks.get(Precision.FP32)
         tensor = card.peaks.get(Precision.FP16_TENSOR_FP32_ACC)
-        table.add_row(
-            Text(card.name),
+        cells = (
             "{}.{}".format(*card.compute_capability),
             str(card.limits.sm_count),
             byte_count(card.dram_bytes),
-            byte_count(card.l2_bytes),
             byte_rate(bandwidth.per_s if bandwidth else None),
             flop_rate(fp32.per_s if fp32 else None),
             number(ridge(fp32.per_s, bandwidth.per_s) if fp32 and bandwidth else None),
+            byte_count(card.l2_bytes),
             flop_rate(tensor.per_s if tensor else None),
         )
+        table.add_row(Text(card.name), *cells[: len(shown)])
     return table

@@ -1,6 +1,7 @@
 """The `rooflens` command. Commands are thin; errors are caught once, in `main`."""
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rooflens.cli.options import INTERRUPTED_CODE, RunFormat, TextFormat
-from rooflens.errors import RooflensError
+from rooflens.errors import RooflensError, UsageError
 from rooflens.version import VERSION
 
 app = typer.Typer(
@@ -137,6 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         result = app(args=arguments, prog_name="rooflens", standalone_mode=False)
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except typer.TyperException as error:
         print(f"rooflens: {error.format_message()}", file=sys.stderr)
@@ -149,7 +151,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         print("rooflens: interrupted", file=sys.stderr)
         return INTERRUPTED_CODE
-    except BrokenPipeError:
-        # The reader of our output (head, less) has left; that is its right.
-        sys.stdout = None
-        return 0
+    except OSError as error:
+        print(f"rooflens: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what is left goes there
+        return UsageError.exit_code
+
+
+def command() -> int:
+    """`main` as a process of its own: it ends quietly when the reader of its output has left."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    return main()

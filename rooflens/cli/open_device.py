@@ -3,7 +3,7 @@
 from rooflens.analysis.hardware import DEFAULT_CARD, find_card
 from rooflens.cli.console import remark
 from rooflens.errors import NotAvailableError, UsageError
-from rooflens.profiler.compile import CompileCache
+from rooflens.profiler.compile import CompileCache, nvrtc_version
 from rooflens.profiler.device import Device
 
 
@@ -31,6 +31,7 @@ def open_device(name: str, target: str | None, cache: CompileCache | None) -> De
             reason = str(error)
         if reason is None:
             return CudaDevice(0, cache=cache)
+        nvrtc_version()  # without NVRTC there is nothing to model with, and that is the error
         remark(f"{reason}; modelling {DEFAULT_CARD}, nothing is executed or timed")
     from rooflens.profiler.model import ModelDevice
 

@@ -66,6 +66,8 @@ def run_catalogue(request: RunRequest) -> int:
     )
     if request.out == "":
         raise UsageError("--out names no folder; leave it out to store the run in the usual place")
+    if request.sizes and request.size_set != "seed":
+        raise UsageError("--size and --set both choose sizes; give one of them")
     parent = Path(request.out) if request.out is not None else default_runs_folder()
     check_writable(parent)
     device = open_device(request.device, request.target, CompileCache.default())
@@ -108,6 +110,7 @@ def _print(run: Run, contents: Mapping[str, object], folder: Path, *, as_json: b
 
 def _exit_code(measurements: tuple[Measurement, ...]) -> int:
     if any(one.status is Status.SKIPPED and one.reason == INTERRUPTED for one in measurements):
+        remark("interrupted; what was done before is kept")
         return INTERRUPTED_CODE
     if all(one.status is Status.SKIPPED for one in measurements):
         remark("nothing ran: every row was skipped, for the reasons above")

@@ -108,8 +108,9 @@ def _legend(run: Run, lines: tuple[Line, ...], shown: frozenset[str]) -> Iterato
         yield "check: every result is within the tolerance of its float64 reference"
     if any(line.placement.rates for line in lines):
         yield (
-            "hot, cold: median time with the data in L2 before each run, or evicted; GB/s: "
-            "compulsory bytes (each input and each output once) over that time"
+            "hot, cold: median time with the data as the run before left it in cache, or after "
+            "other data was read through L2; GB/s: compulsory bytes (each input and each output "
+            "once) over that time"
         )
     calibration = run.provenance.calibration
     if calibration is not None and any(CacheState.COLD in line.placement.rates for line in lines):

@@ -130,6 +130,10 @@ def test_devices_shows_the_default_cards_ridge(capsys: pytest.CaptureFixture[str
             "8000008000000 bytes) of device memory",
         ),
         (("show", "no such run"), "no such run"),
+        (
+            ("run", "--set", "all", "--size", "rows=1,cols=1", "--device", "none"),
+            "give one of them",
+        ),
         (("run", "--device", "none", "--target", ""), "card ''"),
         (("run", "--device", "none", "--out", ""), "--out names no folder"),
         (("run", "--no-such-option"), "--no-such-option"),
@@ -215,3 +219,26 @@ def test_the_package_is_light_and_needs_no_cuda() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rooflens", "show", "h200"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "rooflens: cannot write the output: No space left on device"
+    ]
+
+
+def test_a_reader_that_leaves_is_no_failed_kernel() -> None:
+    script = f"{sys.executable} -m rooflens show h200 | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() in ("0", "141")  # 141: ended by SIGPIPE
+    assert done.stderr == ""
