@@ -7,13 +7,9 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 from rooflens.errors import UsageError
-
-
-def minimum(samples: Iterable[float]) -> float:
-    """The smallest sample."""
-    return _ordered(samples)[0]
 
 
 def median(samples: Iterable[float]) -> float:
@@ -59,6 +55,11 @@ def relative_width(samples: Iterable[float], confidence: float = 0.95) -> float 
     interval = median_interval(ordered, confidence)
     middle = median(ordered)
     return None if interval is None or middle <= 0 else (interval[1] - interval[0]) / middle
+
+
+def smallest_step(samples: Iterable[float]) -> float:
+    """Least difference between two different samples, as a clock's tick; 0 if all are alike."""
+    return min((b - a for a, b in pairwise(sorted(set(samples)))), default=0.0)
 
 
 @lru_cache(maxsize=1024)

@@ -1,10 +1,12 @@
 """What the families that work on rows or single elements share: storage types, rounding, rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import ml_dtypes
 
-from rooflens.kernels.spec import CType, Scalar, Tolerance
+from rooflens.hardware import LaunchLimits
+from rooflens.kernels.spec import CType, Family, KernelSpec, Plan, S, Scalar, Tolerance
 from rooflens.kernels.storage import numpy_type, unit_roundoff
 from rooflens.precision import DType
 
@@ -17,6 +19,20 @@ UNIT = unit_roundoff(DType.FLOAT32)
 def unsigned(value: int) -> Scalar:
     """An argument for an `unsigned` parameter."""
     return Scalar(CType.UINT32, value)
+
+
+def variant(
+    family: Family[S], name: str, idea: str, plan: Callable[[S, DType, LaunchLimits], Plan]
+) -> KernelSpec[S]:
+    """A kernel of `family` in all three dtypes, whose source is family/name.cu."""
+    return KernelSpec(
+        family=family,
+        variant=name,
+        idea=idea,
+        source=f"{family.name}/{name}.cu",
+        dtypes=DTYPES,
+        plan=plan,
+    )
 
 
 def pack_elements(dtype: DType) -> int:

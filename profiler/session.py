@@ -122,7 +122,7 @@ def run_jobs(
         except MemoryError:
             yield _row(job, Status.SKIPPED, "this machine's memory does not hold the inputs")
         except Exception as error:  # noqa: BLE001 - a mistake in one kernel costs no other its row
-            yield _row(job, Status.FAILED, f"{type(error).__name__} in the kernel's plan: {error}")
+            yield _row(job, Status.FAILED, f"{type(error).__name__}: {error}")
     progress(len(jobs), len(jobs), "")
 
 

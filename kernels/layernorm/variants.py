@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from rooflens.cost import Cost, Traffic
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.layernorm.family import EPSILON, LAYERNORM, LayerNormSize
-from rooflens.kernels.rowwise import DTYPES, KeptRow, unsigned
+from rooflens.kernels.rowwise import KeptRow, unsigned, variant
 from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
@@ -106,41 +106,33 @@ def plan_two_pass_warp(size: LayerNormSize, dtype: DType, limits: LaunchLimits) 
     )
 
 
-def _variant(
-    name: str, idea: str, plan: Callable[[LayerNormSize, DType, LaunchLimits], Plan]
-) -> KernelSpec[LayerNormSize]:
-    return KernelSpec(
-        family=LAYERNORM,
-        variant=name,
-        idea=idea,
-        source=f"layernorm/{name}.cu",
-        dtypes=DTYPES,
-        plan=plan,
-    )
-
-
 KERNELS: tuple[KernelSpec[LayerNormSize], ...] = (
-    _variant(
+    variant(
+        LAYERNORM,
         "naive",
         "a block per row: a pass each for mean, variance and writing",
         _plan_passes("layernorm_naive", passes=3, roots_per_row=BLOCK_THREADS),
     ),
-    _variant(
+    variant(
+        LAYERNORM,
         "sum_squares",
         "one pass for sum and sum of squares, E[x^2] - mean^2: cancels where the mean is large",
         _plan_passes("layernorm_sum_squares", passes=2, roots_per_row=BLOCK_THREADS),
     ),
-    _variant(
+    variant(
+        LAYERNORM,
         "welford",
         "one pass by Welford's recurrence, parts merged by Chan's formula in a tree",
         _plan_passes("layernorm_welford", passes=2, roots_per_row=BLOCK_THREADS),
     ),
-    _variant(
+    variant(
+        LAYERNORM,
         "warp_reduce",
         "as welford, merged by warp shuffles, mean and 1 / std broadcast",
         _plan_passes("layernorm_warp_reduce", passes=2, roots_per_row=1),
     ),
-    _variant(
+    variant(
+        LAYERNORM,
         "two_pass_warp",
         "mean, then centred variance, the row kept in registers: x is read once",
         plan_two_pass_warp,

@@ -1,11 +1,11 @@
 """The two rmsnorm variants, in the order of the ladder: launch shapes and costs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rooflens.cost import Cost, Traffic
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.rmsnorm.family import EPSILON, RMSNORM, RmsNormSize
-from rooflens.kernels.rowwise import DTYPES, KeptRow, unsigned
+from rooflens.kernels.rowwise import KeptRow, unsigned, variant
 from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
@@ -124,22 +124,10 @@ def plan_warp(size: RmsNormSize, dtype: DType, limits: LaunchLimits) -> Plan:
     )
 
 
-def _variant(
-    name: str, idea: str, plan: Callable[[RmsNormSize, DType, LaunchLimits], Plan]
-) -> KernelSpec[RmsNormSize]:
-    return KernelSpec(
-        family=RMSNORM,
-        variant=name,
-        idea=idea,
-        source=f"rmsnorm/{name}.cu",
-        dtypes=DTYPES,
-        plan=plan,
-    )
-
-
 KERNELS: tuple[KernelSpec[RmsNormSize], ...] = (
-    _variant("naive", "a thread alone with its row, two passes", plan_naive),
-    _variant(
+    variant(RMSNORM, "naive", "a thread alone with its row, two passes", plan_naive),
+    variant(
+        RMSNORM,
         "warp",
         "256 threads per row, vector accesses, the row kept in registers, warp shuffles",
         plan_warp,

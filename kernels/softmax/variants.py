@@ -4,17 +4,16 @@ from collections.abc import Callable
 
 from rooflens.cost import Cost, Traffic, add_issued
 from rooflens.hardware import LaunchLimits
+from rooflens.kernels.rowwise import pack_elements, unsigned, variant
 from rooflens.kernels.softmax.family import SOFTMAX, SoftmaxSize
 from rooflens.kernels.spec import (
     Argument,
     Buffer,
-    CType,
     KernelSpec,
     Launch,
     Plan,
     Pointer,
     Role,
-    Scalar,
 )
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
@@ -25,7 +24,6 @@ WARP = 32
 GROUP = 8  # of common/softmax.cuh
 CACHED_SCRATCH_BYTES = WARP * 4  # static shared memory of cached.cu
 CACHE_BYTES = DType.FLOAT32.itemsize  # an element of its cache
-DTYPES = (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)
 X, Y, MAXIMA, SUMS = Pointer("x"), Pointer("y"), Pointer("maxima"), Pointer("sums")
 EXPONENTIALS = Pointer("exponentials")
 
@@ -45,10 +43,6 @@ def _buffers(size: SoftmaxSize, dtype: DType) -> tuple[Buffer, ...]:
         Buffer(name="x", shape=shape, dtype=dtype, role=Role.INPUT),
         Buffer(name="y", shape=shape, dtype=dtype, role=Role.OUTPUT),
     )
-
-
-def _unsigned(value: int) -> Scalar:
-    return Scalar(CType.UINT32, value)
 
 
 def _single_launch(
@@ -118,7 +112,7 @@ def plan_unfused(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
             entry=entry,
             grid=(size.rows, 1, 1),
             block=(BLOCK_THREADS, 1, 1),
-            arguments=(*arguments, _unsigned(size.cols)),
+            arguments=(*arguments, unsigned(size.cols)),
             cost=cost,
         )
 
@@ -169,7 +163,7 @@ def plan_thread_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -
         entry="softmax_thread_per_row",
         blocks=-(-size.rows // ROW_THREADS),
         threads=ROW_THREADS,
-        arguments=(X, Y, _unsigned(size.rows), _unsigned(size.cols)),
+        arguments=(X, Y, unsigned(size.rows), unsigned(size.cols)),
         read_bytes=3 * _matrix_bytes(size, dtype),
         special_function_ops=2 * size.rows * size.cols,
     )
@@ -202,7 +196,7 @@ def _plan_block_per_row(
             entry=entry,
             blocks=size.rows,
             threads=BLOCK_THREADS,
-            arguments=(X, Y, _unsigned(size.cols)),
+            arguments=(X, Y, unsigned(size.cols)),
             read_bytes=passes * _matrix_bytes(size, dtype),
             special_function_ops=size.rows * (first + size.cols + merge_exponentials),
         )
@@ -220,7 +214,7 @@ def plan_warp_per_row(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> 
         entry="softmax_warp_per_row",
         blocks=-(-size.rows // rows_per_block),
         threads=BLOCK_THREADS,
-        arguments=(X, Y, _unsigned(size.rows), _unsigned(size.cols)),
+        arguments=(X, Y, unsigned(size.rows), unsigned(size.cols)),
         read_bytes=2 * _matrix_bytes(size, dtype),
         special_function_ops=size.rows * exponentials,
     )
@@ -239,7 +233,7 @@ def plan_cached(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
 
     The cache is float32 whatever the tensors are; it holds a whole number of 16-byte accesses.
     """
-    pack = 16 // dtype.itemsize
+    pack = pack_elements(dtype)
     room = (limits.shared_bytes_per_block - CACHED_SCRATCH_BYTES) // CACHE_BYTES
     cached = min(size.cols, room // pack * pack)
     beyond = size.cols - cached
@@ -250,44 +244,36 @@ def plan_cached(size: SoftmaxSize, dtype: DType, limits: LaunchLimits) -> Plan:
         entry="softmax_cached",
         blocks=size.rows,
         threads=threads,
-        arguments=(X, Y, _unsigned(size.cols), _unsigned(cached)),
+        arguments=(X, Y, unsigned(size.cols), unsigned(cached)),
         read_bytes=size.rows * (cached + 3 * beyond) * dtype.itemsize,
         special_function_ops=size.rows * (cached + 2 * beyond),
         dynamic_shared_bytes=cached * CACHE_BYTES,
     )
 
 
-def _variant(
-    name: str, idea: str, plan: Callable[[SoftmaxSize, DType, LaunchLimits], Plan]
-) -> KernelSpec[SoftmaxSize]:
-    return KernelSpec(
-        family=SOFTMAX,
-        variant=name,
-        idea=idea,
-        source=f"softmax/{name}.cu",
-        dtypes=DTYPES,
-        plan=plan,
-    )
-
-
 KERNELS: tuple[KernelSpec[SoftmaxSize], ...] = (
-    _variant("unfused", "one launch each for maximum, exp, sum and division", plan_unfused),
-    _variant("thread_per_row", "one launch, a thread alone with its row", plan_thread_per_row),
-    _variant(
+    variant(SOFTMAX, "unfused", "one launch each for maximum, exp, sum and division", plan_unfused),
+    variant(
+        SOFTMAX, "thread_per_row", "one launch, a thread alone with its row", plan_thread_per_row
+    ),
+    variant(
+        SOFTMAX,
         "naive",
         "a block per row, three passes, shared-memory tree reductions",
         _plan_block_per_row("softmax_naive", passes=3, merge_exponentials=0),
     ),
-    _variant(
+    variant(
+        SOFTMAX,
         "online",
         "maximum and sum in one pass, the sum rescaled as the maximum grows",
         _plan_block_per_row("softmax_online", passes=2, merge_exponentials=2 * (BLOCK_THREADS - 1)),
     ),
-    _variant(
+    variant(
+        SOFTMAX,
         "warp_reduce",
         "as online, merged by warp shuffles and one cross-warp step",
         _plan_block_per_row("softmax_warp_reduce", passes=2, merge_exponentials=BLOCK_THREADS),
     ),
-    _variant("warp_per_row", "a warp per row, no barriers", plan_warp_per_row),
-    _variant("cached", "the row kept in shared memory: x is read once", plan_cached),
+    variant(SOFTMAX, "warp_per_row", "a warp per row, no barriers", plan_warp_per_row),
+    variant(SOFTMAX, "cached", "the row kept in shared memory: x is read once", plan_cached),
 )

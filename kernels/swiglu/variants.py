@@ -1,11 +1,11 @@
 """The two swiglu variants, in the order of the ladder: launch shapes and costs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from rooflens.cost import Cost, Traffic
 from rooflens.errors import NotSupportedError
 from rooflens.hardware import LaunchLimits
-from rooflens.kernels.rowwise import DTYPES, pack_elements
+from rooflens.kernels.rowwise import pack_elements, variant
 from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
 from rooflens.kernels.storage import element_define
 from rooflens.kernels.swiglu.family import SWIGLU, SwigluSize
@@ -78,22 +78,12 @@ def plan_vectorized(size: SwigluSize, dtype: DType, limits: LaunchLimits) -> Pla
     )
 
 
-def _variant(
-    name: str, idea: str, plan: Callable[[SwigluSize, DType, LaunchLimits], Plan]
-) -> KernelSpec[SwigluSize]:
-    return KernelSpec(
-        family=SWIGLU,
-        variant=name,
-        idea=idea,
-        source=f"swiglu/{name}.cu",
-        dtypes=DTYPES,
-        plan=plan,
-    )
-
-
 KERNELS: tuple[KernelSpec[SwigluSize], ...] = (
-    _variant("naive", "one element per thread", plan_naive),
-    _variant(
-        "vectorized", "16-byte accesses, several in flight a thread, grid-stride", plan_vectorized
+    variant(SWIGLU, "naive", "one element per thread", plan_naive),
+    variant(
+        SWIGLU,
+        "vectorized",
+        "16-byte accesses, several in flight a thread, grid-stride",
+        plan_vectorized,
     ),
 )

@@ -1,8 +1,6 @@
 """What the ways of timing add to a launch, measured with an empty kernel in this session."""
 
-from itertools import pairwise
-
-from rooflens.analysis.statistics import median, percentile
+from rooflens.analysis.statistics import median, percentile, smallest_step
 from rooflens.errors import TimingError
 from rooflens.profiler.timing.hot import graph_readings
 from rooflens.profiler.timing.queue import Queue, Work
@@ -53,13 +51,12 @@ def calibrate(
                 f"an empty kernel reads {reading_s:.3g} s {name} and {plain_s:.3g} s by a plain "
                 "graph; the first must be longer, so times cannot be calibrated on this device"
             )
-    tick_s = min((b - a for a, b in pairwise(sorted(set(first)))), default=0.0)
     return Calibration(
         cold_clock=clock,
         empty_graph_s=plain_s,
         hot_constant_s=spaced_s - plain_s,
         cold_first_s=median(first) - plain_s,
         cold_following_s=median(following) - plain_s,
-        resolution_s=max(percentile(first, 90) - percentile(first, 10), tick_s),
+        resolution_s=max(percentile(first, 90) - percentile(first, 10), smallest_step(first)),
         samples=len(runs),
     )

@@ -3,8 +3,8 @@
 import math
 import time
 from collections.abc import Callable
-from itertools import pairwise
 
+from rooflens.analysis.statistics import smallest_step
 from rooflens.measurement import TimeSamples
 from rooflens.profiler.timing.batch import run_batch
 from rooflens.profiler.timing.policy import TimingPolicy
@@ -46,7 +46,7 @@ def time_hot(
         method=f"graph of {nodes} launches and as many one-thread spacers, divided",
         launches_per_sample=repeats,
         correction_s=constant_s,
-        resolution_s=_tick(samples),
+        resolution_s=smallest_step(samples),
         stopped_by=stopped,
     )
 
@@ -84,9 +84,3 @@ def _repeats(queue: Queue, work: Work) -> int:
     if estimate_s <= 0:
         return most
     return max(1, min(most, math.ceil(GRAPH_S / estimate_s)))
-
-
-def _tick(samples_s: list[float]) -> float:
-    """Smallest step seen between two different samples; 0 while there is none."""
-    steps = [b - a for a, b in pairwise(sorted(set(samples_s)))]
-    return min(steps, default=0.0)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rooflens.analysis.statistics import median, median_interval
+from rooflens.analysis.statistics import relative_width
 from rooflens.errors import UsageError
 
 
@@ -30,9 +30,8 @@ class TimingPolicy:
         """ "interval", "budget" or "samples" if sampling is over, else None."""
         if len(samples_s) < self.min_samples:
             return None
-        interval = median_interval(samples_s)
-        middle = median(samples_s)
-        if interval and middle > 0 and interval[1] - interval[0] <= self.target_interval * middle:
+        width = relative_width(samples_s)
+        if width is not None and width <= self.target_interval:
             return "interval"
         if spent_s >= self.budget_s:
             return "budget"

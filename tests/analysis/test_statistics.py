@@ -13,19 +13,18 @@ from rooflens.analysis.statistics import (
     interval_ranks,
     median,
     median_interval,
-    minimum,
     percentile,
     relative_width,
+    smallest_step,
 )
 from rooflens.errors import UsageError
 
 SAMPLES = st.lists(st.floats(min_value=-1e9, max_value=1e9), min_size=1, max_size=60)
 
 
-def test_median_and_minimum_by_hand() -> None:
+def test_median_by_hand() -> None:
     assert median([3.0, 1.0, 2.0]) == 2.0
     assert median([4.0, 1.0, 3.0, 2.0]) == 2.5
-    assert minimum([4.0, 1.0, 3.0]) == 1.0
     assert median([7.0]) == percentile([7.0], 10) == percentile([7.0], 90) == 7.0
 
 
@@ -129,7 +128,7 @@ def test_relative_width_by_hand() -> None:
 
 @pytest.mark.parametrize("bad", [[], [1.0, math.nan], [math.inf, 1.0]])
 def test_samples_that_are_none_are_refused(bad: list[float]) -> None:
-    for function in (median, minimum, median_interval, relative_width):
+    for function in (median, median_interval, relative_width):
         with pytest.raises(UsageError, match="sample"):
             function(bad)
 
@@ -143,3 +142,9 @@ def test_arguments_out_of_range_are_refused() -> None:
         interval_ranks(20, 95)
     with pytest.raises(UsageError, match="number of samples"):
         interval_ranks(0)
+
+
+def test_the_smallest_step_by_hand() -> None:
+    assert smallest_step([7.0, 3.0, 3.0, 5.5]) == 1.5
+    assert smallest_step([3.0, 3.0]) == 0.0
+    assert smallest_step([]) == 0.0

@@ -1,7 +1,5 @@
 """On a card: every layernorm variant at every kind of size, planted faults, and the trap."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -10,12 +8,10 @@ from rooflens.kernels.layernorm.trap import TRAP_DTYPE, TRAP_SIZE, trap_errors, 
 from rooflens.kernels.spec import Array, KernelSpec
 from rooflens.kernels.storage import numpy_type
 from rooflens.precision import DType
-from rooflens.profiler.compile import CompileCache
 from rooflens.profiler.cuda import CudaDevice
-from rooflens.profiler.device import RunOptions
-from rooflens.profiler.timing import TimingPolicy
 from rooflens.profiler.verify import compare
-from rooflens.terms import CacheState, Status
+from rooflens.terms import Status
+from tests.on_card import QUICK, assert_refused, assert_right_and_timed
 from tests.planted_layernorm import SIZE, WRONG_RESULT, planted
 
 SIZES = [
@@ -31,14 +27,6 @@ SIZES = [
     (1, 1_048_577),
 ]
 DTYPES = (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)
-QUICK = RunOptions(timing=TimingPolicy(budget_s=0.02, min_samples=3, max_samples=10))
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CudaDevice]:
-    card = CudaDevice(0, cache=CompileCache.default())
-    yield card
-    card.close()
 
 
 def outputs(
@@ -60,11 +48,7 @@ def test_variant_is_right_and_timed(
 ) -> None:
     rows, cols = size
     row = device.run(kernel, LayerNormSize(rows=rows, cols=cols), dtype, QUICK)
-    assert row.status is Status.OK, row.reason
-    assert row.verification is not None
-    assert row.verification.passed
-    for state in CacheState:
-        assert min(row.times[state].samples_s) > 0
+    assert_right_and_timed(row)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -94,10 +78,7 @@ def test_the_control_among_the_planted_passes(device: CudaDevice) -> None:
 def test_a_planted_fault_is_refused_and_not_timed(device: CudaDevice, fault: str) -> None:
     device.run(planted("right"), SIZE, DType.FLOAT32, QUICK)  # leaves a right result about
     row = device.run(planted(fault), SIZE, DType.FLOAT32, QUICK)
-    assert row.status is Status.FAILED
-    assert row.verification is not None
-    assert not row.verification.passed
-    assert not row.times
+    assert_refused(row)
 
 
 def trapped(device: CudaDevice, variant: str) -> Array:

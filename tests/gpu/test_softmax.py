@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,10 +11,9 @@ from rooflens.kernels.spec import KernelSpec
 from rooflens.precision import DType
 from rooflens.profiler.compile import CompileCache
 from rooflens.profiler.cuda import CudaDevice
-from rooflens.profiler.device import RunOptions
-from rooflens.profiler.timing import TimingPolicy
 from rooflens.profiler.verify import compare
-from rooflens.terms import CacheState, Status
+from rooflens.terms import Status
+from tests.on_card import QUICK, assert_refused, assert_right_and_timed
 from tests.planted import OUT_OF_BOUNDS, WRONG_RESULT, planted
 
 SIZES = [
@@ -29,14 +27,6 @@ SIZES = [
     (2, 70_000),
     (1, 1_048_577),
 ]
-QUICK = RunOptions(timing=TimingPolicy(budget_s=0.02, min_samples=3, max_samples=10))
-
-
-@pytest.fixture(scope="module")
-def device() -> Iterator[CudaDevice]:
-    card = CudaDevice(0, cache=CompileCache.default())
-    yield card
-    card.close()
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -46,11 +36,7 @@ def test_variant_is_right_and_timed(
 ) -> None:
     rows, cols = size
     row = device.run(kernel, SoftmaxSize(rows=rows, cols=cols), DType.FLOAT32, QUICK)
-    assert row.status is Status.OK, row.reason
-    assert row.verification is not None
-    assert row.verification.passed
-    for state in CacheState:
-        assert min(row.times[state].samples_s) > 0
+    assert_right_and_timed(row)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda one: one.name)
@@ -85,10 +71,7 @@ def test_a_planted_fault_is_refused_and_not_timed(device: CudaDevice, fault: str
     size = SoftmaxSize(rows=9, cols=1023)
     device.run(planted("right"), size, DType.FLOAT32, QUICK)
     row = device.run(planted(fault), size, DType.FLOAT32, QUICK)
-    assert row.status is Status.FAILED
-    assert row.verification is not None
-    assert not row.verification.passed
-    assert not row.times
+    assert_refused(row)
 
 
 @pytest.mark.parametrize("fault", OUT_OF_BOUNDS)
