@@ -57,11 +57,28 @@ S = TypeVar("S", bound=Size)
 
 
 class Role(StrEnum):
-    """What a buffer is to a kernel. SCRATCH carries intermediates from launch to launch."""
+    """What a buffer is to a kernel.
+
+    INPUT: filled before the run, never changed by it. OUTPUT: written by the run, every element.
+    IN_OUT: filled before the run and updated in place; the reference gives all of it as it is
+    afterwards. Running the kernel again must give the same again, since timing repeats it. SCRATCH:
+    carries intermediates from launch to launch.
+    """
 
     INPUT = "input"
     OUTPUT = "output"
+    IN_OUT = "in_out"
     SCRATCH = "scratch"
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether make_inputs gives its contents."""
+        return self in (Role.INPUT, Role.IN_OUT)
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the reference gives its contents after the run."""
+        return self in (Role.OUTPUT, Role.IN_OUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,9 +205,9 @@ class Tolerance:
 class Family(Generic[S]):
     """What all variants of an operation share.
 
-    make_inputs(size, dtype, rng): arrays by input buffer name, in the storage type. reference
-    (inputs, size): arrays by output buffer name, float64 inside and out, from the inputs as
-    stored. tolerance(size, dtype): how near a variant must come.
+    make_inputs(size, dtype, rng): arrays by name of each filled buffer, in the storage type.
+    reference(inputs, size): arrays by name of each result, float64 inside and out, from the inputs
+    as stored. tolerance(size, dtype): how near a variant must come.
     """
 
     name: str
@@ -210,7 +227,9 @@ class KernelSpec(Generic[S]):
     for a kernel from elsewhere. plan(size, dtype, limits) gives buffers, launches and cost, or
     raises NotSupportedError with the reason. arch_feature: "a" for code that needs sm_90a or
     sm_100a. options: further NVRTC options. include_folders: searched for headers that do not lie
-    beside the source.
+    beside the source. reference: what this variant computes where the family's reference says
+    something else, as for the same operation on another layout; from the family's inputs, to the
+    family's tolerance.
     """
 
     family: Family[S]
@@ -222,6 +241,7 @@ class KernelSpec(Generic[S]):
     arch_feature: str = ""
     options: tuple[str, ...] = ()
     include_folders: tuple[Path, ...] = ()
+    reference: Callable[[Mapping[str, Array], S], dict[str, Array]] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.variant):
@@ -233,6 +253,11 @@ class KernelSpec(Generic[S]):
     def name(self) -> str:
         """family.variant, as in softmax.naive."""
         return f"{self.family.name}.{self.variant}"
+
+    @property
+    def expected(self) -> Callable[[Mapping[str, Array], S], dict[str, Array]]:
+        """The reference that results are compared with: the variant's own or its family's."""
+        return self.reference or self.family.reference
 
 
 AnyKernelSpec = KernelSpec[Any]

@@ -22,6 +22,7 @@ WRONG_RESULT = (
     "reads_past_row",
     "leaves_old_result",
     "shared_race",
+    "adds_to_old_result",
 )
 OUT_OF_BOUNDS = {
     "writes_outside": "wrote outside buffer 'y'",

@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rooflens.analysis.hardware import describe_card
 from rooflens.errors import CudaError, NotAvailableError, VerificationError
 from rooflens.hardware import HardwareSpec
-from rooflens.kernels.spec import AnyKernelSpec, Array, Size
+from rooflens.kernels.spec import AnyKernelSpec, Size
 from rooflens.measurement import Measurement
 from rooflens.precision import DType
 from rooflens.profiler.compile import Architecture, CompileCache, compile_source, nvrtc_version
@@ -21,6 +19,7 @@ from rooflens.profiler.cuda.queue import CudaQueue
 from rooflens.profiler.cuda.work import CudaWork
 from rooflens.profiler.device import RunOptions
 from rooflens.profiler.prepare import Prepared, prepare
+from rooflens.profiler.problems import Problems
 from rooflens.profiler.revision import package_version
 from rooflens.profiler.timing import calibrate, time_cold, time_hot
 from rooflens.profiler.verify import compare
@@ -44,7 +43,7 @@ class CudaDevice:
         self._hardware = describe_card(attributes)
         self._cache = cache
         self._lost: str | None = None
-        self._inputs: tuple[object, dict[str, Array], dict[str, Array]] | None = None
+        self._problems = Problems()
         core = core_module()
         with translated(f"opening device {ordinal}"):
             self._device: Any = core.Device(ordinal)
@@ -130,9 +129,9 @@ class CudaDevice:
             cache=self._cache,
         )
 
-    def execute(self, prepared: Prepared) -> Execution:
+    def execute(self, prepared: Prepared, *, guarded: bool = True) -> Execution:
         """Buffers and loaded code of a prepared kernel, as a context manager."""
-        return Execution(self._queue, prepared)
+        return Execution(self._queue, prepared, guarded=guarded)
 
     def close(self) -> None:
         """Frees the evicting buffer. The primary context stays with whoever else uses it."""
@@ -142,7 +141,7 @@ class CudaDevice:
         self, prepared: Prepared, execution: Execution, options: RunOptions
     ) -> Measurement:
         kernel, size, dtype = prepared.kernel, prepared.size, prepared.dtype
-        inputs, references = self._problem(prepared, options.seed)
+        inputs, references = self._problems.draw(kernel, size, dtype, options.seed)
         try:
             outputs = execution.run_checked(inputs)
         except VerificationError as error:
@@ -161,16 +160,6 @@ class CudaDevice:
             times[CacheState.COLD] = time_cold(self._queue, work, calibration, options.timing)
         row = prepared.record(status=Status.OK, basis=Basis.MEASURED)
         return dataclasses.replace(row, verification=verification, times=times)
-
-    def _problem(self, prepared: Prepared, seed: int) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Inputs and reference outputs; those of the last problem are kept for its next variant."""
-        family, size, dtype = prepared.kernel.family, prepared.size, prepared.dtype
-        key = (family.name, size, dtype, seed)
-        if self._inputs is None or self._inputs[0] != key:
-            self._inputs = None
-            inputs = family.make_inputs(size, dtype, np.random.default_rng(seed))
-            self._inputs = (key, inputs, family.reference(inputs, size))
-        return self._inputs[1], self._inputs[2]
 
     def _alive(self) -> bool:
         return int(driver_module().cuCtxSynchronize()[0]) == 0

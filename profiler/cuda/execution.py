@@ -9,23 +9,28 @@ from rooflens.errors import CudaError, VerificationError
 from rooflens.kernels.spec import Array, Launch, Pointer, Role, Scalar
 from rooflens.profiler.compile import CodeKind
 from rooflens.profiler.cuda.gate import checked, core_module, driver_module, translated
-from rooflens.profiler.cuda.memory import DeviceBuffer, allocate
+from rooflens.profiler.cuda.memory import GUARD_BYTES, DeviceBuffer, allocate
 from rooflens.profiler.cuda.queue import CudaQueue, Step
 from rooflens.profiler.cuda.work import CudaWork
 from rooflens.profiler.prepare import Prepared
 
 
 class Execution:
-    """Owns the device memory of one prepared kernel; a context manager that gives it back."""
+    """Owns the device memory of one prepared kernel; a context manager that gives it back.
 
-    def __init__(self, queue: CudaQueue, prepared: Prepared) -> None:
-        self._queue, self._prepared = queue, prepared
+    guarded: buffers are poisoned, lie between guard zones, and both are checked. Without, each is
+    an allocation of its own size that nothing has written to, as a memory checker needs it.
+    """
+
+    def __init__(self, queue: CudaQueue, prepared: Prepared, *, guarded: bool = True) -> None:
+        self._queue, self._prepared, self._guarded = queue, prepared, guarded
         self._buffers: dict[str, DeviceBuffer] = {}
 
     def __enter__(self) -> "Execution":
         try:
             for spec in self._prepared.plan.buffers:
-                self._buffers[spec.name] = allocate(spec)
+                guard_bytes = GUARD_BYTES if self._guarded else 0
+                self._buffers[spec.name] = allocate(spec, guard_bytes=guard_bytes)
             self._steps = self._load()
         except BaseException:
             self._free()
@@ -36,14 +41,15 @@ class Execution:
         self._free()
 
     def run_checked(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        """Outputs of one run on `inputs`, with outputs and scratch poisoned before it.
+        """Results of one run on `inputs`, with outputs and scratch poisoned before it.
 
         Raises VerificationError if the run wrote outside a buffer or changed an input, CudaError if
         it crashed.
         """
         for name, buffer in self._buffers.items():
-            buffer.poison()
-            if buffer.spec.role is Role.INPUT:
+            if self._guarded:
+                buffer.poison()
+            if buffer.spec.role.is_filled:
                 buffer.upload(inputs[name])
         self._wait("preparing the buffers")
         work = self.work()
@@ -54,7 +60,7 @@ class Execution:
         return {
             name: buffer.download()
             for name, buffer in self._buffers.items()
-            if buffer.spec.role is Role.OUTPUT
+            if buffer.spec.role.is_result
         }
 
     def work(self) -> CudaWork:
@@ -63,7 +69,7 @@ class Execution:
 
     def _check_memory(self, inputs: Mapping[str, Array]) -> None:
         for name, buffer in self._buffers.items():
-            if not buffer.guards_intact():
+            if self._guarded and not buffer.guards_intact():
                 raise VerificationError(f"the kernel wrote outside buffer {name!r}")
             if buffer.spec.role is Role.INPUT:
                 # Bytes, not values: a NaN differs from itself.

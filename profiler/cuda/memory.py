@@ -18,14 +18,15 @@ class DeviceBuffer:
 
     spec: Buffer
     base: int
+    guard_bytes: int
 
     @property
     def address(self) -> int:
-        return self.base + GUARD_BYTES
+        return self.base + self.guard_bytes
 
     def poison(self) -> None:
         """Fills the tensor and both guards with bytes that read as NaN."""
-        size = self.spec.size_bytes + 2 * GUARD_BYTES
+        size = self.spec.size_bytes + 2 * self.guard_bytes
         checked(driver_module().cuMemsetD8(self.base, POISON_BYTE, size), "cuMemsetD8")
 
     def upload(self, values: Array) -> None:
@@ -43,9 +44,9 @@ class DeviceBuffer:
 
     def guards_intact(self) -> bool:
         """Whether nothing wrote to the bytes before and after the tensor."""
-        guard = np.empty(GUARD_BYTES, dtype=np.uint8)
+        guard = np.empty(self.guard_bytes, dtype=np.uint8)
         for address in (self.base, self.address + self.spec.size_bytes):
-            call = driver_module().cuMemcpyDtoH(guard.ctypes.data, address, GUARD_BYTES)
+            call = driver_module().cuMemcpyDtoH(guard.ctypes.data, address, self.guard_bytes)
             checked(call, "cuMemcpyDtoH")
             if not bool((guard == POISON_BYTE).all()):
                 return False
@@ -55,10 +56,8 @@ class DeviceBuffer:
         checked(driver_module().cuMemFree(self.base), "cuMemFree")
 
 
-def allocate(spec: Buffer) -> DeviceBuffer:
-    """A poisoned buffer in device memory."""
-    size = spec.size_bytes + 2 * GUARD_BYTES
+def allocate(spec: Buffer, *, guard_bytes: int = GUARD_BYTES) -> DeviceBuffer:
+    """A buffer in device memory that nothing has been written to."""
+    size = spec.size_bytes + 2 * guard_bytes
     base = int(checked(driver_module().cuMemAlloc(size), f"cuMemAlloc of {size} bytes"))
-    buffer = DeviceBuffer(spec=spec, base=base)
-    buffer.poison()
-    return buffer
+    return DeviceBuffer(spec=spec, base=base, guard_bytes=guard_bytes)

@@ -1,0 +1,9 @@
+// Planted fault: none. The control: this kernel must pass.
+#include "tiles.cuh"
+
+PLANTED {
+  const Place place = place_in(n);
+  const auto a_at = [=](unsigned row, unsigned i) { return at(a, m, k, row, i); };
+  const auto b_at = [=](unsigned i, unsigned col) { return at(b, k, n, i, col); };
+  write(c, m, n, place, tiled_sum<float>(place, k, a_at, b_at));
+}

@@ -1,0 +1,9 @@
+// Planted fault: B is taken as column-major.
+#include "tiles.cuh"
+
+PLANTED {
+  const Place place = place_in(n);
+  const auto a_at = [=](unsigned row, unsigned i) { return at(a, m, k, row, i); };
+  const auto b_at = [=](unsigned i, unsigned col) { return at(b, n, k, col, i); };
+  write(c, m, n, place, tiled_sum<float>(place, k, a_at, b_at));
+}

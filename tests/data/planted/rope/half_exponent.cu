@@ -1,0 +1,9 @@
+// Planted fault: frequencies base^(-i / dim) where base^(-2i / dim) are meant.
+#include "pairs.cuh"
+
+PLANTED {
+  const Pair pair = this_pair(heads, token_blocks);
+  if (!pair.exists) return;
+  const size_t first = pair.start + 2 * pair.index;
+  turn(x, y, first, first + 1, rotation_at(pair.position, pair.index, step / 2.0f));
+}
