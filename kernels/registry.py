@@ -4,15 +4,28 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from rooflens.errors import UnknownNameError, UsageError
+from rooflens.kernels.attention import KERNELS as ATTENTION
+from rooflens.kernels.gemm import KERNELS as GEMM
+from rooflens.kernels.gemv import KERNELS as GEMV
 from rooflens.kernels.layernorm import KERNELS as LAYERNORM
 from rooflens.kernels.rmsnorm import KERNELS as RMSNORM
+from rooflens.kernels.rope import KERNELS as ROPE
 from rooflens.kernels.softmax import KERNELS as SOFTMAX
 from rooflens.kernels.spec import AnyKernelSpec
 from rooflens.kernels.swiglu import KERNELS as SWIGLU
 
 ENTRY_POINT_GROUP = "rooflens.kernels"
 
-BUILT_IN: tuple[AnyKernelSpec, ...] = (*SOFTMAX, *LAYERNORM, *RMSNORM, *SWIGLU)
+BUILT_IN: tuple[AnyKernelSpec, ...] = (
+    *SOFTMAX,
+    *LAYERNORM,
+    *RMSNORM,
+    *ROPE,
+    *ATTENTION,
+    *GEMM,
+    *GEMV,
+    *SWIGLU,
+)
 
 
 @cache

@@ -3,9 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from rooflens.kernels.gemm import KERNELS, GemmSize
 from rooflens.kernels.sources import KERNELS_FOLDER
-from rooflens.kernels.spec import KernelSpec
+from rooflens.kernels.spec import Array, KernelSpec
+from rooflens.kernels.storage import numpy_type
 from rooflens.precision import DType
 
 FOLDER = Path(__file__).resolve().parent / "data" / "planted" / "gemm"
@@ -20,6 +23,18 @@ WRONG_RESULT = (
     "narrow_sum",
     "drops_bits",
 )
+
+OVERFLOW_SIZE = GemmSize(m=19, n=24, k=256)
+OVERFLOW_RESULT = 16.0  # of every element
+
+
+def overflowing_inputs(dtype: DType) -> dict[str, Array]:
+    """Sums that pass 131072, twice what float16 holds, halfway along k and end at 16."""
+    a = np.full((OVERFLOW_SIZE.m, OVERFLOW_SIZE.k), 64.0)
+    a[:, OVERFLOW_SIZE.k // 2 :] = -64.0
+    a[:, -1] = -63.0
+    b = np.full((OVERFLOW_SIZE.k, OVERFLOW_SIZE.n), 16.0)
+    return {"a": a.astype(numpy_type(dtype)), "b": b.astype(numpy_type(dtype))}
 
 
 def planted(name: str) -> KernelSpec[GemmSize]:

@@ -34,10 +34,9 @@ class CudaDevice:
     """One card, by its number. Retains the primary context, which other libraries share."""
 
     def __init__(self, ordinal: int, *, cache: CompileCache | None) -> None:
-        """Opens the card and measures its event constant.
+        """Opens the card.
 
-        Raises NotAvailableError without such a card, CudaError if the driver refuses, TimingError
-        if event times make no sense.
+        Raises NotAvailableError without such a card, CudaError if the driver refuses.
         """
         attributes = read_attributes(ordinal)
         self._hardware = describe_card(attributes)
@@ -57,7 +56,7 @@ class CudaDevice:
         with translated("loading the empty kernel"):
             empty = core.ObjectCode.from_cubin(support.code).get_kernel("empty_kernel")
         self._empty = (core.LaunchConfig(grid=1, block=WARP_THREADS), empty, ())
-        self._calibration = self.calibrate()
+        self._calibration: Calibration | None = None
 
     def calibrate(self, *, empty_s: float | None = None) -> Calibration:
         """Measures the constants of timing as they are now; see rooflens.profiler.timing."""
@@ -75,6 +74,12 @@ class CudaDevice:
 
     @property
     def calibration(self) -> Calibration:
+        """The constants of timing, measured when they are first asked for.
+
+        Raises TimingError if times make no sense.
+        """
+        if self._calibration is None:
+            self._calibration = self.calibrate()
         return self._calibration
 
     @property
@@ -153,7 +158,7 @@ class CudaDevice:
             )
             return dataclasses.replace(row, verification=verification)
         work, times = execution.work(), {}
-        calibration = self.calibrate(empty_s=self._calibration.empty_graph_s)
+        calibration = self.calibrate(empty_s=self.calibration.empty_graph_s)
         if CacheState.HOT in options.cache_states:
             times[CacheState.HOT] = time_hot(self._queue, work, calibration, options.timing)
         if CacheState.COLD in options.cache_states:

@@ -1,4 +1,5 @@
-// What the planted kernels share: the product as gemm.shared computes it, with the loads given.
+// What all planted gemm kernels share: the product as the variant shared computes it, with the
+// loads given. They stand in for that variant: its entry point, its launch.
 #pragma once
 #include "element.cuh"
 
