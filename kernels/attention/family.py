@@ -7,13 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
-import ml_dtypes
 import numpy as np
 
 from rooflens.errors import UsageError
 from rooflens.kernels.rowwise import UNIT, stored
 from rooflens.kernels.spec import Array, Family, Size, Tolerance
-from rooflens.kernels.storage import numpy_type, unit_roundoff
+from rooflens.kernels.storage import numpy_type, smallest_subnormal, unit_roundoff
 from rooflens.precision import DType
 from rooflens.terms import SizeSet
 
@@ -133,16 +132,28 @@ def reference(inputs: Mapping[str, Array], size: AttentionSize) -> dict[str, Arr
     return {"out": out}
 
 
-def tolerance(size: AttentionSize, dtype: DType) -> Tolerance:
-    """An absolute limit from the largest scores and values that make_inputs gives, then rounding.
+def absolute_error(
+    *, seq: int, score_error: float, value_limit: float, value_spread: float
+) -> float:
+    """By how much an output may be off in float32, for scores that are off by `score_error`.
 
     Weights that err by e of themselves at most move the result by sum p (e_j - mean e) (v_j - out):
-    at most e times half the range of values. A score's error is its weight's relative error.
+    at most e times half the range of values, value_spread. A score's error is its weight's relative
+    error. value_limit: of any |value|.
     """
-    score = (size.dim + 10) * UNIT * SCORE_LIMIT
-    rescaled = size.seq / 8 * 4 * UNIT
-    added = 2 * (size.seq + size.seq / 8 + 8) * UNIT
-    float32 = VALUE_SPREAD * (score + rescaled) + VALUE_LIMIT * added
+    rescaled = seq / 8 * 4 * UNIT
+    added = 2 * (seq + seq / 8 + 8) * UNIT
+    return value_spread * (score_error + rescaled) + value_limit * added
+
+
+def tolerance(size: AttentionSize, dtype: DType) -> Tolerance:
+    """An absolute limit from the largest scores and values of make_inputs, then rounding."""
+    float32 = absolute_error(
+        seq=size.seq,
+        score_error=(size.dim + 10) * UNIT * SCORE_LIMIT,
+        value_limit=VALUE_LIMIT,
+        value_spread=VALUE_SPREAD,
+    )
     reason = (
         "float32: a score is a chain of dim products whose partial sums are at most "
         f"{SCORE_LIMIT:g} by the lengths of queries and keys, then scaled, shifted and put into an "
@@ -154,8 +165,7 @@ def tolerance(size: AttentionSize, dtype: DType) -> Tolerance:
         return Tolerance(absolute=float32, relative=8 * UNIT, reason=reason)
     # Weights, of which the largest is 1, are rounded to the element type, the smallest ones to half
     # of its smallest number. Tensor cores may cut off where float32 arithmetic rounds.
-    smallest = float(ml_dtypes.finfo(numpy_type(dtype)).smallest_subnormal)
-    weights = VALUE_LIMIT * (unit_roundoff(dtype) + size.seq * smallest / 2)
+    weights = VALUE_LIMIT * (unit_roundoff(dtype) + size.seq * smallest_subnormal(dtype) / 2)
     wider = Tolerance(
         absolute=2 * float32 + weights,
         relative=8 * UNIT,

@@ -19,11 +19,13 @@ from rooflens.kernels.spec import (
     Pointer,
     Role,
     Scalar,
+    Triple,
 )
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
 
 WARP = 32
+LARGEST_GRID = 2**31 - 1
 NAIVE_THREADS = 256
 V1_TILE = 32
 V3_TILE_KEYS, V3_STEP = 32, 8
@@ -63,6 +65,14 @@ def _refuse_wide(size: AttentionSize, widest: int, reason: str) -> None:
         raise NotSupportedError(f"dim is at most {widest} here, got {size.dim}: {reason}")
 
 
+def _grid(entry: str, size: AttentionSize, blocks: int) -> Triple:
+    if blocks > LARGEST_GRID:
+        raise NotSupportedError(
+            f"{entry} at {size} would need {blocks} blocks, a launch has at most {LARGEST_GRID}"
+        )
+    return (blocks, 1, 1)
+
+
 def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
     """Three launches; scores and probabilities are float32 matrices of seq x seq per head.
 
@@ -73,14 +83,21 @@ def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
     matrix = pairs * DType.FLOAT32.itemsize
     queries, keys = costs.query_bytes(size, dtype), costs.key_bytes(size, dtype)
     row_tiles = -(-size.seq // (NAIVE_THREADS // WARP))
+    column_tiles = -(-size.dim // WARP)
+    grids = {
+        entry: _grid(entry, size, size.heads * blocks)
+        for entry, blocks in (
+            ("attention_scores", row_tiles * -(-size.seq // WARP)),
+            ("attention_softmax", size.seq),
+            ("attention_values", row_tiles * column_tiles),
+        )
+    }
     seen = [costs.keys_before(size, row + 1) for row in range(size.seq)]
     query_reads = size.heads * sum(-(-one // WARP) for one in seen) * size.dim * dtype.itemsize
-    column_tiles = -(-size.dim // WARP)
     streamed = pairs * size.dim * dtype.itemsize
 
     def launch(
         entry: str,
-        blocks: int,
         arguments: tuple[Argument, ...],
         flops: int,
         special: int,
@@ -89,7 +106,7 @@ def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
         read, write, issued_read = moved
         return Launch(
             entry=entry,
-            grid=(blocks, 1, 1),
+            grid=grids[entry],
             block=(NAIVE_THREADS, 1, 1),
             arguments=arguments,
             cost=Cost(
@@ -104,7 +121,6 @@ def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
     launches = (
         launch(
             "attention_scores",
-            size.heads * row_tiles * -(-size.seq // WARP),
             (Q, K, SCORES, seq, group, _scale(size)),
             costs.product_flops(size) + pairs,
             0,
@@ -112,7 +128,6 @@ def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
         ),
         launch(
             "attention_softmax",
-            size.heads * size.seq,
             (SCORES, PROBABILITIES, seq),
             costs.softmax_flops(size),
             2 * pairs,
@@ -120,7 +135,6 @@ def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
         ),
         launch(
             "attention_values",
-            size.heads * row_tiles * column_tiles,
             (PROBABILITIES, V, OUT, seq, group),
             costs.product_flops(size),
             0,
@@ -176,7 +190,7 @@ def _flash(
     )
     launch = Launch(
         entry=entry,
-        grid=(size.heads * -(-size.seq // rows), 1, 1),
+        grid=_grid(entry, size, size.heads * -(-size.seq // rows)),
         block=(threads, 1, 1),
         arguments=(Q, K, V, OUT, unsigned(size.seq), unsigned(size.group), _scale(size)),
         dynamic_shared_bytes=dynamic_shared_bytes,

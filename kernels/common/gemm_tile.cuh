@@ -16,6 +16,11 @@ struct Product {
   unsigned a_stride, b_stride, c_stride;
 };
 
+// What becomes of four neighbouring elements of C before they are stored: nothing.
+struct AsTheyAre {
+  __device__ float4 operator()(unsigned, unsigned, float4 quad) const { return quad; }
+};
+
 // rows x cols, multiples of 64. `*_by_quad`: as for load_quad, so both extent and stride along a
 // row are multiples of four and the matrix starts on four elements.
 template <unsigned rows, unsigned cols, bool a_by_quad, bool b_by_quad, bool c_by_quad>
@@ -38,9 +43,11 @@ struct GemmTile {
 
   // Writes C's elements from (first_row, first_col) on that exist. For all THREADS threads of a
   // block of one dimension; `tiles` is shared memory, free for other use after a barrier.
-  template <typename In, typename Out>
+  // finish(row, column, quad) gives what is stored for elements column to column + 3 of a row.
+  template <typename In, typename Out, typename Finish = AsTheyAre>
   static __device__ inline void compute(const Product<In, Out>& product, unsigned first_row,
-                                        unsigned first_col, Tiles (&tiles)[2]) {
+                                        unsigned first_col, Tiles (&tiles)[2],
+                                        Finish finish = Finish()) {
     const unsigned row = threadIdx.x / (cols / 8) * 4;
     const unsigned col = threadIdx.x % (cols / 8) * 4;
     float sums[8][8] = {};
@@ -58,7 +65,7 @@ struct GemmTile {
       __syncthreads();
     }
     multiply(sums, tiles[now], row, col);
-    write(product, first_row + row, first_col + col, sums);
+    write(product, first_row + row, first_col + col, sums, finish);
   }
 
  private:
@@ -129,17 +136,19 @@ struct GemmTile {
     }
   }
 
-  template <typename In, typename Out>
+  template <typename In, typename Out, typename Finish>
   static __device__ inline void write(const Product<In, Out>& product, unsigned first_row,
-                                      unsigned first_col, const float (&sums)[8][8]) {
+                                      unsigned first_col, const float (&sums)[8][8],
+                                      Finish finish) {
 #pragma unroll
     for (unsigned y = 0; y < 8; ++y) {
       const unsigned row = first_row + y % 4 + y / 4 * (rows / 2);
 #pragma unroll
       for (unsigned half = 0; half < 2; ++half) {
         const float* v = &sums[y][4 * half];
-        store_quad(product.c + size_t(row) * product.c_stride, first_col + half * (cols / 2),
-                   row < product.m ? product.n : 0, c_by_quad, make_float4(v[0], v[1], v[2], v[3]));
+        const unsigned col = first_col + half * (cols / 2);
+        store_quad(product.c + size_t(row) * product.c_stride, col, row < product.m ? product.n : 0,
+                   c_by_quad, finish(row, col, make_float4(v[0], v[1], v[2], v[3])));
       }
     }
   }

@@ -96,8 +96,8 @@ def rotate(x: Array, size: RopeSize, first: slice, second: slice) -> Array:
     return y
 
 
-def angle_error(size: RopeSize) -> float:
-    """Radians by which float(position) * exp2f(float(pair) * step) may be off, at most.
+def angle_errors(size: RopeSize) -> Array:
+    """Radians by which float(position) * exp2f(float(pair) * step) may be off, for each pair.
 
     With the exponent a = pair * |step| (the powers of two that a frequency is below 1): rounding
     step and rounding its product move the frequency by 2 a ln 2 half-units in the last place,
@@ -108,8 +108,13 @@ def angle_error(size: RopeSize) -> float:
     half_units[:1] = 0.0
     if size.seq - 1 > EXACT_POSITIONS:
         half_units += 1.0
-    errors = (size.seq - 1) * UNIT * half_units * frequencies(size)
-    return float(errors.max(initial=0.0))
+    errors: Array = (size.seq - 1) * UNIT * half_units * frequencies(size)
+    return errors
+
+
+def angle_error(size: RopeSize) -> float:
+    """The largest of angle_errors."""
+    return float(angle_errors(size).max(initial=0.0))
 
 
 def tolerance(size: RopeSize, dtype: DType) -> Tolerance:

@@ -1,0 +1,3 @@
+// Planted fault: every token sees all others, whatever the size says.
+#define SEES(row, key) true
+#include "steps.cuh"
