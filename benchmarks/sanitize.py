@@ -112,13 +112,15 @@ def check(tool: str, names: list[str]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="kernels or families; all of them by default")
+    parser.add_argument("--tool", choices=FAULTS, help="one tool alone")
     parser.add_argument("--launch", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--fault", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.launch:
         launch_all(tuple(asked.names), asked.fault)
         return
-    good = [check(tool, asked.names) for tool in FAULTS]
+    tools = [asked.tool] if asked.tool else list(FAULTS)
+    good = [check(tool, asked.names) for tool in tools]
     sys.exit(0 if all(good) else 1)
 
 

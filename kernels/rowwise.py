@@ -3,11 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import ml_dtypes
-
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.spec import CType, Family, KernelSpec, Plan, S, Scalar, Tolerance
-from rooflens.kernels.storage import numpy_type, unit_roundoff
+from rooflens.kernels.storage import smallest_subnormal, unit_roundoff
 from rooflens.precision import DType
 
 DTYPES = (DType.FLOAT32, DType.FLOAT16, DType.BFLOAT16)
@@ -49,11 +47,8 @@ def stored(dtype: DType, float32: Tolerance) -> Tolerance:
     if dtype is DType.FLOAT32:
         return float32
     unit = unit_roundoff(dtype)
-    smallest = float(
-        ml_dtypes.finfo(numpy_type(dtype)).smallest_subnormal  # type: ignore[no-untyped-call]
-    )
     return Tolerance(
-        absolute=float32.absolute * (1 + unit) + smallest / 2,
+        absolute=float32.absolute * (1 + unit) + smallest_subnormal(dtype) / 2,
         relative=float32.relative * (1 + unit) + unit,
         reason=(
             f"{dtype}: the result is rounded once, by {unit:.3g} of itself or half the smallest "

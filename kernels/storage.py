@@ -35,3 +35,10 @@ def element_define(dtype: DType) -> dict[str, str]:
 def unit_roundoff(dtype: DType) -> float:
     """Half the distance from 1 to the next number: what rounding to `dtype` errs by at most."""
     return {DType.FLOAT32: 2.0**-24, DType.FLOAT16: 2.0**-11, DType.BFLOAT16: 2.0**-8}[dtype]
+
+
+def smallest_subnormal(dtype: DType) -> float:
+    """The smallest positive number: rounding to `dtype` errs by up to half of it next to zero."""
+    return float(
+        ml_dtypes.finfo(numpy_type(dtype)).smallest_subnormal  # type: ignore[no-untyped-call]
+    )
