@@ -43,6 +43,17 @@ SMALL: dict[str, tuple[dict[str, int], ...]] = {
     "gemm": ({"m": 33, "n": 130, "k": 71}, {"m": 64, "n": 128, "k": 64}),
     "gemv": ({"m": 3, "k": 1023}, {"m": 5, "k": 1024}),
     "swiglu": ({"rows": 3, "cols": 1023}, {"rows": 2, "cols": 1024}),
+    "kv_cache": (
+        {
+            "batch": 2,
+            "heads": 4,
+            "kv_heads": 2,
+            "length": 17,
+            "new_tokens": 3,
+            "max_seq": 33,
+            "dim": 66,
+        },
+    ),
     "layer": (
         {"seq": 67, "hidden": 65, "heads": 2, "kv_heads": 1, "dim": 66, "causal": 1},
         {"seq": 64, "hidden": 64, "heads": 2, "kv_heads": 2, "dim": 64},

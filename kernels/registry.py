@@ -7,6 +7,7 @@ from rooflens.errors import UnknownNameError, UsageError
 from rooflens.kernels.attention import KERNELS as ATTENTION
 from rooflens.kernels.gemm import KERNELS as GEMM
 from rooflens.kernels.gemv import KERNELS as GEMV
+from rooflens.kernels.kv_cache import KERNELS as KV_CACHE
 from rooflens.kernels.layer import KERNELS as LAYER
 from rooflens.kernels.layernorm import KERNELS as LAYERNORM
 from rooflens.kernels.rmsnorm import KERNELS as RMSNORM
@@ -26,6 +27,7 @@ BUILT_IN: tuple[AnyKernelSpec, ...] = (
     *GEMM,
     *GEMV,
     *SWIGLU,
+    *KV_CACHE,
     *LAYER,
 )
 

@@ -38,6 +38,11 @@ def pack_elements(dtype: DType) -> int:
     return ACCESS_BYTES // dtype.itemsize
 
 
+def widest_access(extent: int, dtype: DType) -> int:
+    """Elements of the widest access that divides `extent` elements: a power of two."""
+    return min(pack_elements(dtype), extent & -extent)
+
+
 def stored(dtype: DType, float32: Tolerance) -> Tolerance:
     """The tolerance of a float32 result once it is rounded to `dtype`.
 

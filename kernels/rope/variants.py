@@ -15,7 +15,7 @@ from rooflens.kernels.rope.family import (
     angle_error,
     half_reference,
 )
-from rooflens.kernels.rowwise import pack_elements, unsigned, variant
+from rooflens.kernels.rowwise import unsigned, variant, widest_access
 from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
@@ -26,11 +26,6 @@ LARGEST_TOKEN = 2**31  # elements; places within a token are unsigned
 LARGEST_GRID = 2**31 - 1
 COMPUTED_PER_PAIR = 3  # a sine, a cosine and the exponential of the frequency
 TABLES = ("cosines", "sines")
-
-
-def widest_access(extent: int, dtype: DType) -> int:
-    """Elements of the widest access that divides `extent` elements: a power of two."""
-    return min(pack_elements(dtype), extent & -extent)
 
 
 def _cost(size: RopeSize, dtype: DType, *, tables: bool) -> Cost:

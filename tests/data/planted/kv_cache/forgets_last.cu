@@ -1,0 +1,3 @@
+// Planted fault: the newest token is not read back.
+#define READ_TOKENS (tokens - 1)
+#include "steps.cuh"

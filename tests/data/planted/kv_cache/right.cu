@@ -1,0 +1,2 @@
+// Planted fault: none. The control: this kernel must pass.
+#include "steps.cuh"

@@ -1,0 +1,3 @@
+// Planted fault: neighbouring query heads read different key heads.
+#define KV_HEAD (head % kv_heads)
+#include "steps.cuh"
