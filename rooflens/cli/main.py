@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rooflens.cli.options import INTERRUPTED_CODE, RunFormat, TextFormat
+from rooflens.cli.options import INTERRUPTED_CODE, RunFormat, TextFormat, parse_dtype
 from rooflens.errors import RooflensError, UsageError
 from rooflens.version import VERSION
 
@@ -100,12 +100,64 @@ def show(
     name: Annotated[
         str, typer.Argument(metavar="RUN", help="A run's folder or name, or a recorded run: h200.")
     ],
+    launches: Annotated[
+        bool, typer.Option("--launches", help="Each launch of each kernel, and what fusing saves.")
+    ] = False,
     output: Annotated[RunFormat, typer.Option("--format", help="How to print.")] = RunFormat.TABLE,
 ) -> int:
     """Print a stored or a recorded run."""
     from rooflens.cli.show import show_run
 
-    return show_run(name, output)
+    return show_run(name, output, launches=launches)
+
+
+@app.command()
+def ladder(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FAMILY [RUN]", help="The newest run with times if left out."),
+    ] = None,
+    seeds: Annotated[
+        bool, typer.Option("--seeds", help="[RUN] beside the figures of the seed texts.")
+    ] = False,
+    output: Annotated[RunFormat, typer.Option("--format", help="How to print.")] = RunFormat.TABLE,
+) -> int:
+    """The variants of a family in order: time, speed-up over the first, rate, roof, idea."""
+    from rooflens.cli.ladder import print_ladder, print_seeds
+
+    return (print_seeds if seeds else print_ladder)(tuple(names or ()), output)
+
+
+@app.command("decode-cost")
+def decode_cost(
+    parameters: Annotated[float, typer.Option(help="Parameters of the model, as 8e9.")],
+    layers: Annotated[int, typer.Option(help="Attention layers.")],
+    kv_heads: Annotated[int, typer.Option(help="Key-value heads of a layer.")],
+    dim: Annotated[int, typer.Option(help="Elements of a head.")],
+    weight_bits: Annotated[float, typer.Option(help="Bits of a stored parameter.")] = 16,
+    cache_dtype: Annotated[str, typer.Option(help="Storage type of keys and values.")] = "float16",
+    batch: Annotated[int, typer.Option(help="Sequences that are decoded together.")] = 1,
+    length: Annotated[int, typer.Option(help="Longest sequence.")] = 131072,
+    target: Annotated[
+        str | None, typer.Option(help='The card whose bandwidth it takes ["GeForce RTX 4090"].')
+    ] = None,
+    output: Annotated[
+        TextFormat, typer.Option("--format", help="How to print.")
+    ] = TextFormat.TABLE,
+) -> int:
+    """What a decoded token reads: weights against the key-value cache, by length (modelled)."""
+    from rooflens.analysis.decode_cost import DecodeModel
+    from rooflens.cli.decode_cost import print_decode_cost, weight_bytes
+
+    model = DecodeModel(
+        weight_bytes=weight_bytes(parameters, weight_bits),
+        layers=layers,
+        kv_heads=kv_heads,
+        dim=dim,
+        cache_item_bytes=parse_dtype(cache_dtype).itemsize,
+        batch=batch,
+    )
+    return print_decode_cost(model, length, target, output)
 
 
 @app.command()

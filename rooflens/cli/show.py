@@ -8,8 +8,11 @@ from rooflens.cli.options import RunFormat
 from rooflens.store import find_run, read_run
 
 
-def show_run(name: str, output: RunFormat) -> int:
-    """Prints the run that `name` stands for; see rooflens.store.find_run."""
+def show_run(name: str, output: RunFormat, *, launches: bool = False) -> int:
+    """Prints the run that `name` stands for; see rooflens.store.find_run.
+
+    launches: the table is of launches, not of kernels; the other formats hold both anyway.
+    """
     run = read_run(find_run(name))
     if output is RunFormat.JSON:
         from rooflens.report.document import document
@@ -20,6 +23,10 @@ def show_run(name: str, output: RunFormat) -> int:
         from rooflens.report.csv import write_csv
 
         write_csv(run, sys.stdout)
+    elif launches:
+        from rooflens.report.launches import print_launches
+
+        print_launches(run, stdout_console())
     else:
         from rooflens.report.table import print_run
 

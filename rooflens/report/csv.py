@@ -35,8 +35,8 @@ def write_csv(run: Run, stream: TextIO) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.writer(stream, lineterminator="\r\n")
     if names:
-        writer.writerow([_safe(name) for name in names])
-    writer.writerows([_safe(row.get(name)) for name in names] for row in rows)
+        writer.writerow([safe_cell(name) for name in names])
+    writer.writerows([safe_cell(row.get(name)) for name in names] for row in rows)
 
 
 def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
@@ -86,7 +86,7 @@ def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
     yield "notes", "; ".join([*result["notes"], *result["placement_notes"]]) or None
 
 
-def _safe(value: object) -> object:
+def safe_cell(value: object) -> object:
     """Text cells that start like a formula are marked as text; numbers stay as they are."""
     if isinstance(value, bool):
         return "true" if value else "false"

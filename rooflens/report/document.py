@@ -7,12 +7,14 @@ same document; reading a run takes the record alone and derives the rest again.
 from typing import Any
 
 from rooflens.analysis import roofline
+from rooflens.analysis.fusion import fusion_saving
 from rooflens.analysis.placement import Placement, Rate, place
 from rooflens.codec import encode_run
 from rooflens.codec.encode import encode_card, encode_ceiling, refuse_not_finite
 from rooflens.hardware import Ceiling, HardwareSpec
+from rooflens.measurement import Measurement
 from rooflens.run import Run
-from rooflens.terms import CacheState, MemoryLevel
+from rooflens.terms import Basis, CacheState, MemoryLevel
 
 Document = dict[str, Any]
 
@@ -27,6 +29,7 @@ def document(run: Run) -> Document:
     record["device"] |= device_document(run.hardware)
     record["results"] = [
         _with_placement(result, place(measurement, run.hardware))
+        | {"fusion": _fusion(measurement, run.hardware)}
         for result, measurement in zip(record["results"], run.measurements, strict=True)
     ]
     refuse_not_finite(record, "")
@@ -71,6 +74,18 @@ def _with_placement(result: Document, placement: Placement) -> Document:
         "bound_note": None if primary is None else primary.note,
         "model_bound": None if placement.model_bound is None else placement.model_bound.value,
         "placement_notes": list(placement.notes),
+    }
+
+
+def _fusion(measurement: Measurement, hardware: HardwareSpec) -> Document | None:
+    saving = fusion_saving(measurement, hardware.bandwidths.get(MemoryLevel.DRAM))
+    if saving is None:
+        return None
+    return {
+        "basis": Basis.MODELLED.value,
+        "between_bytes": saving.between_bytes,
+        "fraction": saving.fraction,
+        "time_s": saving.time_s,
     }
 
 

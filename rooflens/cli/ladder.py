@@ -1,0 +1,104 @@
+"""`rooflens ladder`: the rungs of a family, or the seed texts' figures, from a stored run."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from rooflens.analysis.hardware import find_card
+from rooflens.analysis.ladder import ladders
+from rooflens.analysis.seeds import seed_rows
+from rooflens.cli.console import stdout_console
+from rooflens.cli.options import RunFormat
+from rooflens.errors import DataFormatError, UnknownNameError, UsageError
+from rooflens.kernels.registry import catalogue
+from rooflens.kernels.seed_figures import REFERENCE_CARD, seed_figures
+from rooflens.report import ladder as report
+from rooflens.run import Run
+from rooflens.store import find_run, read_run
+from rooflens.store.find import recorded_runs, stored_runs
+from rooflens.terms import MemoryLevel
+
+
+def print_ladder(names: tuple[str, ...], output: RunFormat) -> int:
+    """Prints the ladders of a family: names is (family,) or (family, run)."""
+    if len(names) not in (1, 2):
+        raise UsageError(
+            f"ladder takes a family and, if you like, a run, got {len(names)} names: "
+            "rooflens ladder softmax h200"
+        )
+    family = names[0]
+    kernels = catalogue()
+    families = dict.fromkeys(one.family.name for one in kernels.values())
+    given = names[1] if len(names) == 2 else None
+    path, run = _choose(given, lambda one: family in _families(one, timed=True))
+    if family not in _families(run, timed=False):
+        if family not in families:
+            raise UnknownNameError("family", family, (*families, *_families(run, timed=False)))
+        raise UsageError(
+            f"run {path.name} has no {family}; it has {', '.join(_families(run, timed=False))}: "
+            f"make one with: rooflens run {family}"
+        )
+    ideas = {one.name: one.idea for one in kernels.values()}
+    found = ladders(run, family, tuple(kernels))
+    if output is RunFormat.TABLE:
+        console = stdout_console()
+        console.print(f"{run.hardware.name}, run {path.name}", markup=False, highlight=False)
+        report.print_ladders(found, ideas, console)
+    else:
+        _write(report.ladder_documents(found, ideas), path, run, output, report.write_ladder_csv)
+    return 0
+
+
+def print_seeds(names: tuple[str, ...], output: RunFormat) -> int:
+    """Prints the seed texts' figures beside a run's: names is () or (run,)."""
+    if len(names) > 1:
+        raise UsageError(f"ladder --seeds takes one run at most, got {len(names)} names")
+    figures = seed_figures()
+    asked = {one.family for one in figures}
+    given = names[0] if names else None
+    path, run = _choose(given, lambda one: asked <= _families(one, timed=True).keys())
+    ceiling = find_card(REFERENCE_CARD).bandwidths[MemoryLevel.DRAM]
+    rows = seed_rows(figures, run, ceiling.per_s)
+    if output is RunFormat.TABLE:
+        report.print_seeds(rows, run, ceiling.per_s, stdout_console())
+    else:
+        _write(report.seed_documents(rows), path, run, output, report.write_seed_csv)
+    return 0
+
+
+def _families(run: Run, *, timed: bool) -> dict[str, None]:
+    return dict.fromkeys(one.family for one in run.measurements if one.times or not timed)
+
+
+def _choose(given: str | None, wanted: Callable[[Run], bool]) -> tuple[Path, Run]:
+    """The run of that name; else the newest stored one that has what is wanted, else a recorded
+    one. A stored run that cannot be read is passed over."""
+    if given is not None:
+        path = find_run(given)
+        return path, read_run(path)
+    for path in (*stored_runs().values(), *recorded_runs().values()):
+        try:
+            run = read_run(path)
+        except DataFormatError:
+            continue
+        if wanted(run):
+            return path, run
+    path = next(iter(recorded_runs().values()))
+    return path, read_run(path)
+
+
+def _write(
+    documents: list[report.Document],
+    path: Path,
+    run: Run,
+    output: RunFormat,
+    write_csv: Callable[[list[report.Document], TextIO], None],
+) -> None:
+    if output is RunFormat.CSV:
+        write_csv(documents, sys.stdout)
+        return
+    whole = {"run": path.name, "device": run.hardware.name, "ladders": documents}
+    json.dump(whole, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
