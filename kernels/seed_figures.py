@@ -21,14 +21,15 @@ MOVES = 2  # one read, one write
 class SeedFigure:
     """One line of the texts. *_is_about: the text gives the figure as approximate.
 
-    time_step_s: half a step of the last printed digit of the time. bytes_per_s: as printed, None
-    where the text has none. ratio: speed-up over the family's naive variant, as printed.
-    tensor_bytes: one read and one write of the tensor; None where the family's bandwidths are not
-    counted so.
+    time_ms: as printed. time_step_s: half a step of the last printed digit of the time.
+    bytes_per_s: as printed, None where the text has none. ratio: speed-up over the family's
+    naive variant, as printed. tensor_bytes: one read and one write of the tensor; None where the
+    family's bandwidths are not counted so.
     """
 
     kernel: str
     size: dict[str, int]
+    time_ms: str
     time_s: float
     time_step_s: float
     time_is_about: bool
@@ -77,6 +78,7 @@ def _figure(row: dict[str, str]) -> SeedFigure:
     return SeedFigure(
         kernel=row["kernel"],
         size=size,
+        time_ms=row["time_ms"],
         time_s=float(row["time_ms"]) * 1e-3,
         time_step_s=0.5 * 10.0 ** -len(decimals) * 1e-3,
         time_is_about=row["time_is_about"] == "yes",

@@ -4,17 +4,18 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
 
 from rooflens.analysis.hardware import find_card
 from rooflens.analysis.ladder import ladders
 from rooflens.analysis.seeds import seed_rows
-from rooflens.cli.console import stdout_console
+from rooflens.cli.console import remark, stdout_console
 from rooflens.cli.options import RunFormat
 from rooflens.errors import DataFormatError, UnknownNameError, UsageError
 from rooflens.kernels.registry import catalogue
 from rooflens.kernels.seed_figures import REFERENCE_CARD, seed_figures
-from rooflens.report import ladder as report
+from rooflens.report.ladder import Document, ladder_documents, print_ladders, write_ladder_csv
+from rooflens.report.seeds import print_seeds as print_seed_table
+from rooflens.report.seeds import seed_documents, write_seed_csv
 from rooflens.run import Run
 from rooflens.store import find_run, read_run
 from rooflens.store.find import recorded_runs, stored_runs
@@ -35,9 +36,12 @@ def print_ladder(names: tuple[str, ...], output: RunFormat) -> int:
     path, run = _choose(given, lambda one: family in _families(one, timed=True))
     if family not in _families(run, timed=False):
         if family not in families:
-            raise UnknownNameError("family", family, (*families, *_families(run, timed=False)))
+            raise UnknownNameError(
+                "family", family, tuple({**families, **_families(run, timed=False)})
+            )
+        present = ", ".join(_families(run, timed=False)) or "no results"
         raise UsageError(
-            f"run {path.name} has no {family}; it has {', '.join(_families(run, timed=False))}: "
+            f"run {path.name} has no {family}; it has {present}: "
             f"make one with: rooflens run {family}"
         )
     ideas = {one.name: one.idea for one in kernels.values()}
@@ -45,9 +49,9 @@ def print_ladder(names: tuple[str, ...], output: RunFormat) -> int:
     if output is RunFormat.TABLE:
         console = stdout_console()
         console.print(f"{run.hardware.name}, run {path.name}", markup=False, highlight=False)
-        report.print_ladders(found, ideas, console)
+        print_ladders(found, ideas, console)
     else:
-        _write(report.ladder_documents(found, ideas), path, run, output, report.write_ladder_csv)
+        _write(ladder_documents(found, ideas), path, run, output, write_ladder_csv)
     return 0
 
 
@@ -62,9 +66,9 @@ def print_seeds(names: tuple[str, ...], output: RunFormat) -> int:
     ceiling = find_card(REFERENCE_CARD).bandwidths[MemoryLevel.DRAM]
     rows = seed_rows(figures, run, ceiling.per_s)
     if output is RunFormat.TABLE:
-        report.print_seeds(rows, run, ceiling.per_s, stdout_console())
+        print_seed_table(rows, run, path.name, ceiling.per_s, stdout_console())
     else:
-        _write(report.seed_documents(rows), path, run, output, report.write_seed_csv)
+        _write(seed_documents(rows), path, run, output, write_seed_csv)
     return 0
 
 
@@ -74,14 +78,15 @@ def _families(run: Run, *, timed: bool) -> dict[str, None]:
 
 def _choose(given: str | None, wanted: Callable[[Run], bool]) -> tuple[Path, Run]:
     """The run of that name; else the newest stored one that has what is wanted, else a recorded
-    one. A stored run that cannot be read is passed over."""
+    one. A stored run that cannot be read is passed over, with a remark."""
     if given is not None:
         path = find_run(given)
         return path, read_run(path)
     for path in (*stored_runs().values(), *recorded_runs().values()):
         try:
             run = read_run(path)
-        except DataFormatError:
+        except DataFormatError as error:
+            remark(f"passed over: {error}")
             continue
         if wanted(run):
             return path, run
@@ -90,14 +95,14 @@ def _choose(given: str | None, wanted: Callable[[Run], bool]) -> tuple[Path, Run
 
 
 def _write(
-    documents: list[report.Document],
+    documents: list[Document],
     path: Path,
     run: Run,
     output: RunFormat,
-    write_csv: Callable[[list[report.Document], TextIO], None],
+    write_csv: Callable[..., None],
 ) -> None:
     if output is RunFormat.CSV:
-        write_csv(documents, sys.stdout)
+        write_csv(documents, sys.stdout, run=path.name, device=run.hardware.name)
         return
     whole = {"run": path.name, "device": run.hardware.name, "ladders": documents}
     json.dump(whole, sys.stdout, indent=2, allow_nan=False)

@@ -74,6 +74,9 @@ def run(
     out: Annotated[
         str | None, typer.Option(help="Folder in which the run gets a folder of its own.")
     ] = None,
+    launches: Annotated[
+        bool, typer.Option("--launches", help="Also each launch, and what fusing saves.")
+    ] = False,
     output: Annotated[
         TextFormat, typer.Option("--format", help="How to print.")
     ] = TextFormat.TABLE,
@@ -91,6 +94,7 @@ def run(
         cache=cache,
         out=out,
         as_json=output is TextFormat.JSON,
+        launches=launches,
     )
     return run_catalogue(request)
 

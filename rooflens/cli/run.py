@@ -49,6 +49,7 @@ class RunRequest:
     cache: str
     out: str | None
     as_json: bool
+    launches: bool = False
 
 
 def run_catalogue(request: RunRequest) -> int:
@@ -79,7 +80,7 @@ def run_catalogue(request: RunRequest) -> int:
         device.close()
     contents = document(run)
     folder = write_run(run, parent, document=contents)
-    _print(run, contents, folder, as_json=request.as_json)
+    _print(run, contents, folder, request)
     return _exit_code(run.measurements)
 
 
@@ -95,8 +96,8 @@ def _execute(jobs: tuple[Job, ...], device: Device, options: RunOptions) -> Run:
     return make_run(device, measurements, source)
 
 
-def _print(run: Run, contents: Mapping[str, object], folder: Path, *, as_json: bool) -> None:
-    if as_json:
+def _print(run: Run, contents: Mapping[str, object], folder: Path, request: RunRequest) -> None:
+    if request.as_json:
         json.dump(contents, sys.stdout, indent=2, allow_nan=False)
         sys.stdout.write("\n")
         remark(f"run written to {folder}")
@@ -105,6 +106,11 @@ def _print(run: Run, contents: Mapping[str, object], folder: Path, *, as_json: b
 
     console = stdout_console()
     print_run(run, console)
+    if request.launches:
+        from rooflens.report.launches import print_launches
+
+        console.print()
+        print_launches(run, console)
     console.print(f"run written to {folder}", markup=False, soft_wrap=True)
 
 

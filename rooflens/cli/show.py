@@ -5,15 +5,20 @@ import sys
 
 from rooflens.cli.console import stdout_console
 from rooflens.cli.options import RunFormat
+from rooflens.errors import UsageError
 from rooflens.store import find_run, read_run
 
 
 def show_run(name: str, output: RunFormat, *, launches: bool = False) -> int:
     """Prints the run that `name` stands for; see rooflens.store.find_run.
 
-    launches: the table is of launches, not of kernels; the other formats hold both anyway.
+    launches: the table is of launches, not of kernels. JSON holds both anyway; CSV has no rows for
+    launches, so that the two together are a UsageError.
     """
-    run = read_run(find_run(name))
+    if launches and output is RunFormat.CSV:
+        raise UsageError("--launches prints a table; JSON holds launches too, CSV none")
+    path = find_run(name)
+    run = read_run(path)
     if output is RunFormat.JSON:
         from rooflens.report.document import document
 
@@ -26,7 +31,9 @@ def show_run(name: str, output: RunFormat, *, launches: bool = False) -> int:
     elif launches:
         from rooflens.report.launches import print_launches
 
-        print_launches(run, stdout_console())
+        console = stdout_console()
+        console.print(f"{run.hardware.name}, run {path.name}\n", markup=False, highlight=False)
+        print_launches(run, console)
     else:
         from rooflens.report.table import print_run
 

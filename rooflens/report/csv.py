@@ -1,7 +1,7 @@
 """A run as CSV (RFC 4180): one row per result, units in the column names, empty where absent."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from rooflens.report.document import Document, document
@@ -31,12 +31,16 @@ def write_csv(run: Run, stream: TextIO) -> None:
     Text that a spreadsheet would take for a formula gets a leading apostrophe.
     """
     whole = document(run)
-    rows = [dict(_cells(whole["device"], result)) for result in whole["results"]]
+    write_rows([dict(_cells(whole["device"], result)) for result in whole["results"]], stream)
+
+
+def write_rows(rows: Sequence[Document], stream: TextIO) -> None:
+    """Rows under the columns that any of them has, in the order of their first mention."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.writer(stream, lineterminator="\r\n")
     if names:
-        writer.writerow([safe_cell(name) for name in names])
-    writer.writerows([safe_cell(row.get(name)) for name in names] for row in rows)
+        writer.writerow([_safe(name) for name in names])
+    writer.writerows([_safe(row.get(name)) for name in names] for row in rows)
 
 
 def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
@@ -86,7 +90,7 @@ def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
     yield "notes", "; ".join([*result["notes"], *result["placement_notes"]]) or None
 
 
-def safe_cell(value: object) -> object:
+def _safe(value: object) -> object:
     """Text cells that start like a formula are marked as text; numbers stay as they are."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -83,9 +83,13 @@ def _fusion(measurement: Measurement, hardware: HardwareSpec) -> Document | None
         return None
     return {
         "basis": Basis.MODELLED.value,
-        "between_bytes": saving.between_bytes,
+        "between_bytes": saving.between.total_bytes,
+        "between_read_bytes": saving.between.read_bytes,
+        "between_write_bytes": saving.between.write_bytes,
+        "over_compulsory_bytes": saving.over_compulsory_bytes,
         "fraction": saving.fraction,
         "time_s": saving.time_s,
+        "bandwidth_ceiling": _ceiling(saving.bandwidth),
     }
 
 

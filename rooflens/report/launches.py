@@ -1,58 +1,63 @@
 """The launches of each kernel of a run as a table, and what fusing them would save."""
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from rooflens import units
-from rooflens.analysis.fusion import fusion_saving
+from rooflens.analysis.fusion import FusionSaving, fusion_saving
 from rooflens.measurement import LaunchRecord, Measurement
 from rooflens.report.columns import size_text
+from rooflens.report.grid import Field, print_grid, print_hidden, print_line
 from rooflens.report.text import clean
 from rooflens.run import Run
 from rooflens.terms import MemoryLevel
 
-_HEADINGS = (
-    "launch",
-    "grid",
-    "block",
-    "regs",
-    "shared\nbytes",
-    "compulsory\nbytes",
-    "issued\nbytes",
-    "FLOP",
-    "special",
+# Name, heading and what it gives way to; see grid.Field.
+_COLUMNS = (
+    ("launch", "launch", 0),
+    ("grid", "grid", 0),
+    ("block", "block", 0),
+    ("registers", "regs", 3),
+    ("shared bytes", "shared\nbytes", 2),
+    ("compulsory bytes", "compulsory\nbytes", 4),
+    ("issued bytes", "issued\nbytes", 0),
+    ("FLOP", "FLOP", 1),
+    ("special functions", "special", 1),
 )
 
 
 def print_launches(run: Run, console: Console) -> None:
     """A table for each kernel that has launches. Costs are modelled; no launch is timed alone."""
+    hidden: list[str] = []
     for one in run.measurements:
         if not one.launches:
             continue
         title = f"{one.kernel}, {size_text(one.size)}, {one.dtype}: {_how_many(one)}"
-        console.print()
         console.print(Text(clean(title), style="bold"), soft_wrap=True)
-        console.print(_table(one), soft_wrap=True)
-        saving = saving_text(one, run)
+        hidden.extend(print_grid(_fields(one), console))
+        saving = fusion_saving(one, run.hardware.bandwidths.get(MemoryLevel.DRAM))
         if saving is not None:
-            console.print(Text(f"  {saving}"), soft_wrap=not console.is_terminal)
-    console.print()
-    console.print(
-        Text("bytes, FLOP and special functions are modelled; only the whole of a kernel is timed"),
-        soft_wrap=not console.is_terminal,
+            print_line(f"  {_saving_text(saving)}", console)
+        console.print()
+    print_hidden(hidden, console)
+    if not any(one.launches for one in run.measurements):
+        print_line("no kernel of this run has launches on record", console)
+        return
+    print_line(
+        "bytes, FLOP and special functions are modelled; registers and shared bytes are the "
+        "compiler's; only the whole of a kernel is timed",
+        console,
     )
 
 
-def saving_text(measurement: Measurement, run: Run) -> str | None:
-    """What one launch would save of several, in a sentence; None for one launch."""
-    saving = fusion_saving(measurement, run.hardware.bandwidths.get(MemoryLevel.DRAM))
-    if saving is None:
-        return None
+def _saving_text(saving: FusionSaving) -> str:
+    """What one launch would save of several, in a sentence."""
+    between = saving.between
     text = (
-        f"one launch would save {units.byte_count(saving.between_bytes)} between launches, "
-        f"{units.fraction(saving.fraction)} of what they must move (modelled)"
+        f"one launch would save {units.byte_count(between.total_bytes)} between launches "
+        f"({units.byte_count(between.write_bytes)} written, "
+        f"{units.byte_count(between.read_bytes)} read), {units.fraction(saving.fraction)} of what "
+        "they must move (modelled)"
     )
     if saving.time_s is None or saving.bandwidth is None:
         return text
@@ -68,17 +73,18 @@ def _how_many(measurement: Measurement) -> str:
     return "1 launch" if count == 1 else f"{count} launches"
 
 
-def _table(measurement: Measurement) -> Table:
-    table = Table(
-        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
-    )
-    for index, heading in enumerate(_HEADINGS):
-        table.add_column(
-            heading, justify="right" if index else "left", no_wrap=True, vertical="bottom"
+def _fields(measurement: Measurement) -> list[Field]:
+    rows = [_cells(launch) for launch in measurement.launches]
+    return [
+        Field(
+            name=name,
+            heading=heading,
+            cells=tuple(row[index] for row in rows),
+            yields=yields,
+            left=index == 0,
         )
-    for launch in measurement.launches:
-        table.add_row(*(Text(text) for text in _cells(launch)))
-    return table
+        for index, (name, heading, yields) in enumerate(_COLUMNS)
+    ]
 
 
 def _cells(launch: LaunchRecord) -> tuple[str, ...]:

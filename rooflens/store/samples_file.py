@@ -72,9 +72,10 @@ def decode_samples(data: bytes, path: Path) -> dict[SampleKey, tuple[float, ...]
 def _read_columns(data: bytes, path: Path) -> dict[str, list[Any]]:
     pyarrow = _arrow("pyarrow")
     try:
-        file = _arrow("pyarrow.parquet").ParquetFile(io.BytesIO(data))
+        # Without threads, which may abort a process that ends while they are being started.
+        file = _arrow("pyarrow.parquet").ParquetFile(io.BytesIO(data), pre_buffer=False)
         _check_schema(file, path)
-        table = file.read(columns=list(COLUMNS))
+        table = file.read(columns=list(COLUMNS), use_threads=False)
         return {name: table.column(name).to_pylist() for name in COLUMNS}
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -131,7 +131,8 @@ def test_what_passes_between_launches_is_what_the_whole_does_not_need() -> None:
     )
     saving = fusion_saving(two, BANDWIDTH)
     assert saving is not None
-    assert saving.between_bytes == 6_000_000
+    assert saving.between == Traffic(read_bytes=3_000_000, write_bytes=3_000_000)
+    assert saving.over_compulsory_bytes == 6_000_000
     assert saving.fraction == 0.75
     assert saving.time_s == pytest.approx(1.5e-6)
 
@@ -154,6 +155,7 @@ def figure(variant: str, **changes: object) -> SeedFigure:
     made = SeedFigure(
         kernel=f"family.{variant}",
         size={"n": 1},
+        time_ms="0.005",
         time_s=5e-6,
         time_step_s=0.5e-6,
         time_is_about=False,
