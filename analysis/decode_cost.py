@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from rooflens.errors import UsageError
 
+MOST = 2**31 - 1  # of anything that is counted
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeModel:
@@ -26,8 +28,11 @@ class DecodeModel:
 
     def __post_init__(self) -> None:
         for name in ("weight_bytes", "layers", "kv_heads", "dim", "cache_item_bytes", "batch"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
+            value = getattr(self, name)
+            if value < 1:
+                raise UsageError(f"{name} must be at least 1, got {value}")
+            if name != "weight_bytes" and value > MOST:
+                raise UsageError(f"{name} must be at most {MOST}")
 
     @property
     def token_cache_bytes(self) -> int:

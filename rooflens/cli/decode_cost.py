@@ -19,6 +19,8 @@ from rooflens.hardware import Ceiling, HardwareSpec
 from rooflens.terms import Basis, MemoryLevel
 
 LARGEST_LENGTH = 2**31 - 1
+MOST_PARAMETERS = 1e15
+MOST_BITS = 64
 
 
 def lengths_up_to(longest: int) -> tuple[int, ...]:
@@ -30,19 +32,19 @@ def lengths_up_to(longest: int) -> tuple[int, ...]:
 
 
 def weight_bytes(parameters: float, bits: float) -> int:
-    """Bytes of so many parameters; UsageError where that is none, or no number."""
-    if not (math.isfinite(parameters) and math.isfinite(bits) and parameters * bits >= 8):
-        raise UsageError(
-            f"--parameters and --weight-bits must be positive, got {parameters:g} and {bits:g}"
-        )
-    return round(parameters * bits / 8)
+    """Bytes of so many parameters; UsageError where either is out of range."""
+    if not 1 <= parameters <= MOST_PARAMETERS:
+        raise UsageError(f"--parameters must be from 1 to {MOST_PARAMETERS:g}, got {parameters:g}")
+    if not 1 <= bits <= MOST_BITS:
+        raise UsageError(f"--weight-bits must be from 1 to {MOST_BITS}, got {bits:g}")
+    return math.ceil(parameters * bits / 8)
 
 
 def print_decode_cost(
     model: DecodeModel, longest: int, target: str | None, output: TextFormat
 ) -> int:
     """Prints the model's step at doubling lengths, at the DRAM bandwidth of a card."""
-    card = find_card(target or DEFAULT_CARD)
+    card = find_card(DEFAULT_CARD if target is None else target)
     roof = card.bandwidths.get(MemoryLevel.DRAM)
     rate = None if roof is None else roof.per_s
     costs = [decode_cost(model, length, rate) for length in lengths_up_to(longest)]
@@ -54,7 +56,14 @@ def print_decode_cost(
     table = Table(
         box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
     )
-    for heading in ("length", "weights", "cache", "of it\ncache", "bytes per\ntoken", "step"):
+    for heading in (
+        "length",
+        "weights",
+        "cache",
+        "of it\ncache",
+        "bytes per\ntoken",
+        "step,\nat least",
+    ):
         table.add_column(heading, justify="right", no_wrap=True, vertical="bottom")
     for cost in costs:
         table.add_row(
@@ -74,9 +83,24 @@ def print_decode_cost(
         f"once, at {card.name}'s {roof_text}",
         f"a token takes {units.byte_count(model.token_cache_bytes)} of cache; the caches are as "
         f"large as the weights at {units.number(model.equal_length)} tokens a sequence",
+        *_too_large(costs, card),
     ):
         console.print(Text(text), soft_wrap=not console.is_terminal)
     return 0
+
+
+def _too_large(costs: list[DecodeCost], card: HardwareSpec) -> tuple[str, ...]:
+    """From which length on the card's memory does not hold weights and caches."""
+    memory = card.dram_bytes
+    if memory is None:
+        return ()
+    over = [one.length for one in costs if one.weight_bytes + one.cache_bytes > memory]
+    if not over:
+        return ()
+    return (
+        f"from length {over[0]} on, weights and caches are more than the {card.name}'s "
+        f"{units.byte_count(memory)} of memory",
+    )
 
 
 def _document(

@@ -16,6 +16,7 @@ from rooflens.kernels.seed_figures import REFERENCE_CARD, seed_figures
 from rooflens.report.ladder import Document, ladder_documents, print_ladders, write_ladder_csv
 from rooflens.report.seeds import print_seeds as print_seed_table
 from rooflens.report.seeds import seed_documents, write_seed_csv
+from rooflens.report.text import clean
 from rooflens.run import Run
 from rooflens.store import find_run, read_run
 from rooflens.store.find import recorded_runs, stored_runs
@@ -33,15 +34,19 @@ def print_ladder(names: tuple[str, ...], output: RunFormat) -> int:
     kernels = catalogue()
     families = dict.fromkeys(one.family.name for one in kernels.values())
     given = names[1] if len(names) == 2 else None
-    path, run = _choose(given, lambda one: family in _families(one, timed=True))
+    path, run = _choose(
+        given,
+        lambda one: family in _families(one, timed=True),
+        lambda one: family in _families(one, timed=False),
+    )
     if family not in _families(run, timed=False):
         if family not in families:
             raise UnknownNameError(
-                "family", family, tuple({**families, **_families(run, timed=False)})
+                "family", family, tuple(map(clean, {**families, **_families(run, timed=False)}))
             )
         present = ", ".join(_families(run, timed=False)) or "no results"
         raise UsageError(
-            f"run {path.name} has no {family}; it has {present}: "
+            f"run {clean(path.name)} has no {family}; it has {clean(present)}: "
             f"make one with: rooflens run {family}"
         )
     ideas = {one.name: one.idea for one in kernels.values()}
@@ -62,7 +67,11 @@ def print_seeds(names: tuple[str, ...], output: RunFormat) -> int:
     figures = seed_figures()
     asked = {one.family for one in figures}
     given = names[0] if names else None
-    path, run = _choose(given, lambda one: asked <= _families(one, timed=True).keys())
+    path, run = _choose(
+        given,
+        lambda one: asked <= _families(one, timed=True).keys(),
+        lambda one: bool(asked & _families(one, timed=True).keys()),
+    )
     ceiling = find_card(REFERENCE_CARD).bandwidths[MemoryLevel.DRAM]
     rows = seed_rows(figures, run, ceiling.per_s)
     if output is RunFormat.TABLE:
@@ -76,21 +85,31 @@ def _families(run: Run, *, timed: bool) -> dict[str, None]:
     return dict.fromkeys(one.family for one in run.measurements if one.times or not timed)
 
 
-def _choose(given: str | None, wanted: Callable[[Run], bool]) -> tuple[Path, Run]:
-    """The run of that name; else the newest stored one that has what is wanted, else a recorded
-    one. A stored run that cannot be read is passed over, with a remark."""
+def _choose(given: str | None, *wanted: Callable[[Run], bool]) -> tuple[Path, Run]:
+    """The run of that name; else the newest stored one, or a recorded one, that has what is wanted.
+
+    What comes first in `wanted` is looked for first, in all runs. A stored run that cannot be read
+    is passed over, with a remark.
+    """
     if given is not None:
         path = find_run(given)
         return path, read_run(path)
-    for path in (*stored_runs().values(), *recorded_runs().values()):
+    recorded = recorded_runs()
+    fallback: list[tuple[Path, Run]] = []
+    for path in (*stored_runs().values(), *recorded.values()):
         try:
             run = read_run(path)
         except DataFormatError as error:
             remark(f"passed over: {error}")
             continue
-        if wanted(run):
+        if wanted[0](run):
             return path, run
-    path = next(iter(recorded_runs().values()))
+        fallback.append((path, run))
+    for other in wanted[1:]:
+        for path, run in fallback:
+            if other(run):
+                return path, run
+    path = next(iter(recorded.values()))
     return path, read_run(path)
 
 
