@@ -197,12 +197,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except typer.TyperException as error:
-        print(f"rooflens: {error.format_message()}", file=sys.stderr)
+        print(f"rooflens: {_visible(error.format_message())}", file=sys.stderr)
         return error.exit_code
     except RooflensError as error:
-        print(f"rooflens: {error}", file=sys.stderr)
+        print(f"rooflens: {_visible(str(error))}", file=sys.stderr)
         if error.hint:
-            print(f"rooflens: to mend it: {error.hint}", file=sys.stderr)
+            print(f"rooflens: to mend it: {_visible(error.hint)}", file=sys.stderr)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         print("rooflens: interrupted", file=sys.stderr)
@@ -211,6 +211,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"rooflens: cannot write the output: {error.strerror or error}", file=sys.stderr)
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - what is left goes there
         return UsageError.exit_code
+
+
+def _visible(text: str) -> str:
+    """Text that may quote a file or an argument, with "?" for what a terminal would obey."""
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
 
 
 def command() -> int:

@@ -11,6 +11,7 @@ from rooflens.store.layout import RECORD_FILE, is_file, is_folder, is_run_folder
 DATA_FOLDER_VARIABLE = "ROOFLENS_DATA_DIR"
 
 _MOST_LISTED = 10
+_NEWEST_LISTED = 3
 
 
 def default_runs_folder() -> Path:
@@ -63,7 +64,8 @@ def find_run(name_or_path: str) -> Path:
         raise UsageError(f"no run at {name_or_path!r}: no such folder")
     near = [name for name in stored if name_or_path and name_or_path.casefold() in name]
     near += difflib.get_close_matches(name_or_path, stored, n=_MOST_LISTED, cutoff=0.4)
-    known = (*recorded, *dict.fromkeys(near[:_MOST_LISTED]))
+    newest = list(stored)[:_NEWEST_LISTED]
+    known = (*recorded, *dict.fromkeys(near[:_MOST_LISTED] or newest))
     if not known:
         raise UsageError(
             f"unknown run {name_or_path!r}: none is recorded or stored in {default_runs_folder()}; "

@@ -230,3 +230,12 @@ def test_decode_cost_refuses_what_cannot_be(
     assert code == 2
     assert message in err
     assert not out
+
+
+def test_what_a_terminal_would_obey_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "ladder", "soft\x1b[31mmax")
+    assert code == 2
+    assert "\x1b" not in err
+    code, _, err = run(capsys, "run", "gemv", "--size", "m\x1b[31m=1,k=1")
+    assert code == 2
+    assert "\x1b" not in err
