@@ -1,17 +1,12 @@
 """gemm kernels with a known fault each, as catalogue entries of their own."""
 
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 
 from rooflens.kernels.gemm import KERNELS, GemmSize
-from rooflens.kernels.sources import KERNELS_FOLDER
 from rooflens.kernels.spec import Array, KernelSpec
 from rooflens.kernels.storage import numpy_type
 from rooflens.precision import DType
-
-FOLDER = Path(__file__).resolve().parent / "data" / "planted" / "gemm"
+from tests.in_place import in_place_of
 
 # No extent is that of another or a multiple of a tile, and one product lies behind the last tile.
 SIZE = GemmSize(m=17, n=33, k=65)
@@ -39,12 +34,4 @@ def overflowing_inputs(dtype: DType) -> dict[str, Array]:
 
 def planted(name: str) -> KernelSpec[GemmSize]:
     """The kernel with that fault, in the place of shared; `right` has none."""
-    (model,) = (one for one in KERNELS if one.variant == "shared")
-    return replace(
-        model,
-        variant=f"planted_{name}",
-        idea="a planted fault",
-        source=str(FOLDER / f"{name}.cu"),
-        dtypes=(DType.FLOAT32,),
-        include_folders=(KERNELS_FOLDER / "common",),
-    )
+    return in_place_of(KERNELS, "shared", name)

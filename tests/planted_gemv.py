@@ -1,14 +1,8 @@
 """gemv kernels with a known fault each, as catalogue entries of their own."""
 
-from dataclasses import replace
-from pathlib import Path
-
 from rooflens.kernels.gemv import KERNELS, GemvSize
-from rooflens.kernels.sources import KERNELS_FOLDER
 from rooflens.kernels.spec import KernelSpec
-from rooflens.precision import DType
-
-FOLDER = Path(__file__).resolve().parent / "data" / "planted" / "gemv"
+from tests.in_place import in_place_of
 
 # Not square, rows for every warp of a block, and three elements behind the last pack of four.
 SIZE = GemvSize(m=9, k=1023)
@@ -23,12 +17,4 @@ WRONG_RESULT = (
 
 def planted(name: str) -> KernelSpec[GemvSize]:
     """The kernel with that fault, in the place of block_per_row; `right` has none."""
-    (model,) = (one for one in KERNELS if one.variant == "block_per_row")
-    return replace(
-        model,
-        variant=f"planted_{name}",
-        idea="a planted fault",
-        source=str(FOLDER / f"{name}.cu"),
-        dtypes=(DType.FLOAT32,),
-        include_folders=(KERNELS_FOLDER / "common",),
-    )
+    return in_place_of(KERNELS, "block_per_row", name)

@@ -1,14 +1,8 @@
 """kv_cache kernels with a known fault each, as catalogue entries of their own."""
 
-from dataclasses import replace
-from pathlib import Path
-
 from rooflens.kernels.kv_cache import KERNELS, KvCacheSize
-from rooflens.kernels.sources import KERNELS_FOLDER
 from rooflens.kernels.spec import KernelSpec
-from rooflens.precision import DType
-
-FOLDER = Path(__file__).resolve().parent / "data" / "planted" / "kv_cache"
+from tests.in_place import in_place_of
 
 # Two key heads for four query heads, and pages of which the last is not full.
 SIZE = KvCacheSize(batch=2, heads=4, kv_heads=2, length=37, new_tokens=3, max_seq=60, dim=10)
@@ -18,12 +12,4 @@ WRONG_RESULT = ("length_as_stride", "wrong_group", "forgets_last", "overwrites",
 def planted(name: str) -> KernelSpec[KvCacheSize]:
     """The kernel with that fault, in the place of the naive or paged variant; `right` has none."""
     place = "paged" if name == "ignores_table" else "naive"
-    (model,) = (one for one in KERNELS if one.variant == place)
-    return replace(
-        model,
-        variant=f"planted_{name}",
-        idea="a planted fault",
-        source=str(FOLDER / f"{name}.cu"),
-        dtypes=(DType.FLOAT32,),
-        include_folders=(KERNELS_FOLDER / "common",),
-    )
+    return in_place_of(KERNELS, place, name)

@@ -1,14 +1,8 @@
 """layernorm kernels with a known fault each, as catalogue entries of their own."""
 
-from dataclasses import replace
-from pathlib import Path
-
 from rooflens.kernels.layernorm import KERNELS, LayerNormSize
-from rooflens.kernels.sources import KERNELS_FOLDER
 from rooflens.kernels.spec import KernelSpec
-from rooflens.precision import DType
-
-FOLDER = Path(__file__).resolve().parent / "data" / "planted" / "layernorm"
+from tests.in_place import in_place_of
 
 # Fewer columns than half the threads, so that empty parts meet and the others are not alike.
 SIZE = LayerNormSize(rows=9, cols=100)
@@ -23,12 +17,4 @@ WRONG_RESULT = (
 
 def planted(name: str) -> KernelSpec[LayerNormSize]:
     """The kernel with that fault, in the place of the naive variant; `right` has none."""
-    (model,) = (one for one in KERNELS if one.variant == "naive")
-    return replace(
-        model,
-        variant=f"planted_{name}",
-        idea="a planted fault",
-        source=str(FOLDER / f"{name}.cu"),
-        dtypes=(DType.FLOAT32,),
-        include_folders=(KERNELS_FOLDER / "common",),
-    )
+    return in_place_of(KERNELS, "naive", name)
