@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rooflens.cost import Cost
-from rooflens.errors import UsageError
+from rooflens.errors import NotSupportedError, UsageError
 from rooflens.hardware import LaunchLimits
 from rooflens.precision import DType
 from rooflens.terms import SizeSet
 
 Array = npt.NDArray[Any]
 Triple = tuple[int, int, int]
+LARGEST_GRID = 2**31 - 1  # blocks along x
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +163,17 @@ class Launch:
         threads = math.prod(self.block)
         if threads > 1024:
             raise UsageError(f"{self.entry}: a block has at most 1024 threads, got {threads}")
-        if self.grid[0] >= 2**31 or max(self.grid[1:]) >= 2**16:
+        if self.grid[0] > LARGEST_GRID or max(self.grid[1:]) >= 2**16:
             raise UsageError(f"{self.entry}: grid {self.grid} is over 2147483647 x 65535 x 65535")
+
+
+def line_of_blocks(blocks: int, kernel: str, size: Size) -> Triple:
+    """A grid of so many blocks along x. Raises NotSupportedError where no launch can have them."""
+    if blocks > LARGEST_GRID:
+        raise NotSupportedError(
+            f"{kernel} at {size} would need {blocks} blocks, a launch has at most {LARGEST_GRID}"
+        )
+    return (blocks, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,8 +238,9 @@ class KernelSpec(Generic[S]):
     raises NotSupportedError with the reason. arch_feature: "a" for code that needs sm_90a or
     sm_100a. options: further NVRTC options. include_folders: searched for headers that do not lie
     beside the source. reference: what this variant computes where the family's reference says
-    something else, as for the same operation on another layout; from the family's inputs, to the
-    family's tolerance.
+    something else, as for the same operation on another layout; from the family's inputs.
+    tolerance: how near this variant must come where its arithmetic allows more, or less, than its
+    family's.
     """
 
     family: Family[S]
@@ -242,6 +253,7 @@ class KernelSpec(Generic[S]):
     options: tuple[str, ...] = ()
     include_folders: tuple[Path, ...] = ()
     reference: Callable[[Mapping[str, Array], S], dict[str, Array]] | None = None
+    tolerance: Callable[[S, DType], Tolerance] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.variant):
@@ -258,6 +270,11 @@ class KernelSpec(Generic[S]):
     def expected(self) -> Callable[[Mapping[str, Array], S], dict[str, Array]]:
         """The reference that results are compared with: the variant's own or its family's."""
         return self.reference or self.family.reference
+
+    @property
+    def allowed(self) -> Callable[[S, DType], Tolerance]:
+        """How near results must come to it: the variant's own tolerance or its family's."""
+        return self.tolerance or self.family.tolerance
 
 
 AnyKernelSpec = KernelSpec[Any]

@@ -1,12 +1,13 @@
 """The five attention variants, in the order of the ladder: launch shapes and costs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from rooflens.cost import Cost, Traffic, add_issued
 from rooflens.errors import NotSupportedError
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.attention import costs
-from rooflens.kernels.attention.family import ATTENTION, AttentionSize
+from rooflens.kernels.attention.family import ATTENTION, AttentionSize, tensor_core_tolerance
 from rooflens.kernels.attention.tiles import WIDEST, row_tile
 from rooflens.kernels.rowwise import DTYPES, unsigned
 from rooflens.kernels.spec import (
@@ -19,13 +20,12 @@ from rooflens.kernels.spec import (
     Pointer,
     Role,
     Scalar,
-    Triple,
+    line_of_blocks,
 )
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
 
 WARP = 32
-LARGEST_GRID = 2**31 - 1
 NAIVE_THREADS = 256
 V1_TILE = 32
 V3_TILE_KEYS, V3_STEP = 32, 8
@@ -65,82 +65,72 @@ def _refuse_wide(size: AttentionSize, widest: int, reason: str) -> None:
         raise NotSupportedError(f"dim is at most {widest} here, got {size.dim}: {reason}")
 
 
-def _grid(entry: str, size: AttentionSize, blocks: int) -> Triple:
-    if blocks > LARGEST_GRID:
-        raise NotSupportedError(
-            f"{entry} at {size} would need {blocks} blocks, a launch has at most {LARGEST_GRID}"
-        )
-    return (blocks, 1, 1)
+def _naive_launch(
+    size: AttentionSize,
+    entry: str,
+    blocks_per_head: int,
+    arguments: tuple[Argument, ...],
+    cost: Cost,
+) -> Launch:
+    return Launch(
+        entry=entry,
+        grid=line_of_blocks(size.heads * blocks_per_head, entry, size),
+        block=(NAIVE_THREADS, 1, 1),
+        arguments=arguments,
+        cost=cost,
+    )
 
 
-def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
-    """Three launches; scores and probabilities are float32 matrices of seq x seq per head.
+def _naive_cost(flops: int, special: int, read: int, write: int, issued_read: int) -> Cost:
+    return Cost(
+        flops={Precision.FP32: flops},
+        special_function_ops=special,
+        compulsory=Traffic(read_bytes=read, write_bytes=write),
+        issued=Traffic(read_bytes=issued_read, write_bytes=write),
+    )
 
-    A warp has 32 keys (or columns) of one query: what it reads of that query at one address counts
-    once. What causal attention hides is neither computed nor moved.
-    """
+
+def _naive_launches(size: AttentionSize, dtype: DType) -> tuple[Launch, ...]:
+    """A warp has 32 keys (or columns) of one query: what it reads of that query at one address
+    counts once. What causal attention hides is neither computed nor moved."""
     pairs = costs.visible_pairs(size)
     matrix = pairs * DType.FLOAT32.itemsize
     queries, keys = costs.query_bytes(size, dtype), costs.key_bytes(size, dtype)
     row_tiles = -(-size.seq // (NAIVE_THREADS // WARP))
     column_tiles = -(-size.dim // WARP)
-    grids = {
-        entry: _grid(entry, size, size.heads * blocks)
-        for entry, blocks in (
-            ("attention_scores", row_tiles * -(-size.seq // WARP)),
-            ("attention_softmax", size.seq),
-            ("attention_values", row_tiles * column_tiles),
-        )
-    }
     seen = [costs.keys_before(size, row + 1) for row in range(size.seq)]
     query_reads = size.heads * sum(-(-one // WARP) for one in seen) * size.dim * dtype.itemsize
     streamed = pairs * size.dim * dtype.itemsize
-
-    def launch(
-        entry: str,
-        arguments: tuple[Argument, ...],
-        flops: int,
-        special: int,
-        *moved: int,
-    ) -> Launch:
-        read, write, issued_read = moved
-        return Launch(
-            entry=entry,
-            grid=grids[entry],
-            block=(NAIVE_THREADS, 1, 1),
-            arguments=arguments,
-            cost=Cost(
-                flops={Precision.FP32: flops},
-                special_function_ops=special,
-                compulsory=Traffic(read_bytes=read, write_bytes=write),
-                issued=Traffic(read_bytes=issued_read, write_bytes=write),
-            ),
-        )
-
+    product = costs.product_flops(size)
     seq, group = unsigned(size.seq), unsigned(size.group)
-    launches = (
-        launch(
+    return (
+        _naive_launch(
+            size,
             "attention_scores",
+            row_tiles * -(-size.seq // WARP),
             (Q, K, SCORES, seq, group, _scale(size)),
-            costs.product_flops(size) + pairs,
-            0,
-            *(queries + keys, matrix, query_reads + streamed),
+            _naive_cost(product + pairs, 0, queries + keys, matrix, query_reads + streamed),
         ),
-        launch(
+        _naive_launch(
+            size,
             "attention_softmax",
+            size.seq,
             (SCORES, PROBABILITIES, seq),
-            costs.softmax_flops(size),
-            2 * pairs,
-            *(matrix, matrix, 3 * matrix),
+            _naive_cost(costs.softmax_flops(size), 2 * pairs, matrix, matrix, 3 * matrix),
         ),
-        launch(
+        _naive_launch(
+            size,
             "attention_values",
+            row_tiles * column_tiles,
             (PROBABILITIES, V, OUT, seq, group),
-            costs.product_flops(size),
-            0,
-            *(matrix + keys, queries, column_tiles * matrix + streamed),
+            _naive_cost(product, 0, matrix + keys, queries, column_tiles * matrix + streamed),
         ),
     )
+
+
+def plan_naive(size: AttentionSize, dtype: DType, limits: LaunchLimits) -> Plan:
+    """Three launches; scores and probabilities are float32 matrices of seq x seq per head."""
+    launches = _naive_launches(size, dtype)
     issued, special = add_issued(one.cost for one in launches)
     square = (size.heads, size.seq, size.seq)
     scratch = (
@@ -190,7 +180,7 @@ def _flash(
     )
     launch = Launch(
         entry=entry,
-        grid=_grid(entry, size, size.heads * -(-size.seq // rows)),
+        grid=line_of_blocks(size.heads * -(-size.seq // rows), entry, size),
         block=(threads, 1, 1),
         arguments=(Q, K, V, OUT, unsigned(size.seq), unsigned(size.group), _scale(size)),
         dynamic_shared_bytes=dynamic_shared_bytes,
@@ -330,10 +320,13 @@ KERNELS: tuple[KernelSpec[AttentionSize], ...] = (
     ),
     _variant("flash_v3", "a row's query and output in registers, wide loads", plan_flash_v3),
     _variant("flash_v2", "tiles of scores and outputs in registers", plan_flash_v2),
-    _variant(
-        "flash_tensor_core",
-        "both products on tensor cores, copies beside the arithmetic",
-        plan_flash_tensor_core,
-        (DType.FLOAT16, DType.BFLOAT16),
+    replace(
+        _variant(
+            "flash_tensor_core",
+            "both products on tensor cores, copies beside the arithmetic",
+            plan_flash_tensor_core,
+            (DType.FLOAT16, DType.BFLOAT16),
+        ),
+        tolerance=tensor_core_tolerance,
     ),
 )

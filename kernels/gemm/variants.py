@@ -7,7 +7,16 @@ from rooflens.errors import NotSupportedError
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.gemm.family import GEMM, GemmSize
 from rooflens.kernels.rowwise import ACCESS_BYTES, pack_elements, unsigned, variant
-from rooflens.kernels.spec import Buffer, KernelSpec, Launch, Plan, Pointer, Role, Triple
+from rooflens.kernels.spec import (
+    Buffer,
+    KernelSpec,
+    Launch,
+    Plan,
+    Pointer,
+    Role,
+    Triple,
+    line_of_blocks,
+)
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
 
@@ -15,7 +24,6 @@ WARP = 32
 NAIVE_ROWS = 8
 SHARED_TILE = 16
 QUAD = 4  # elements of one access of register_tiled
-LARGEST_GRID = 2**31 - 1
 
 # As in tensor_core.cu.
 DEPTH = 32
@@ -97,13 +105,9 @@ def _plan(
     defines: dict[str, str] | None = None,
     dynamic_shared_bytes: int = 0,
 ) -> Plan:
-    if blocks > LARGEST_GRID:
-        raise NotSupportedError(
-            f"{entry} at {size} would need {blocks} blocks, a launch has at most {LARGEST_GRID}"
-        )
     launch = Launch(
         entry=entry,
-        grid=(blocks, 1, 1),
+        grid=line_of_blocks(blocks, entry, size),
         block=block,
         arguments=(
             *(Pointer(name) for name in ("a", "b", "c")),

@@ -1,18 +1,26 @@
 """The three kv_cache variants, in the order of the ladder: launch shapes and costs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rooflens.cost import Cost, Traffic, add_issued
 from rooflens.errors import NotSupportedError
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.kv_cache.family import KV_CACHE, PAGE_TOKENS, KvCacheSize, paged_reference
 from rooflens.kernels.rowwise import unsigned, variant, widest_access
-from rooflens.kernels.spec import Argument, Buffer, KernelSpec, Launch, Plan, Pointer, Role
+from rooflens.kernels.spec import (
+    Argument,
+    Buffer,
+    KernelSpec,
+    Launch,
+    Plan,
+    Pointer,
+    Role,
+    line_of_blocks,
+)
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType
 
 BLOCK_THREADS = 256
-LARGEST_GRID = 2**31 - 1
 LARGEST_HEAD = 2**31  # elements of one head's tokens, which are counted in 32 bits
 
 
@@ -36,47 +44,78 @@ def _launch(
             f"kv_cache counts the {tokens * size.dim} elements of a head's tokens in 32 bits"
         )
     head_blocks = -(-tokens * size.dim // (group * BLOCK_THREADS))
-    blocks = heads * head_blocks
-    if blocks > LARGEST_GRID:
-        raise NotSupportedError(
-            f"kv_cache at {size} would need {blocks} blocks, a launch has at most {LARGEST_GRID}"
-        )
     return Launch(
         entry=entry,
-        grid=(blocks, 1, 1),
+        grid=line_of_blocks(heads * head_blocks, entry, size),
         block=(BLOCK_THREADS, 1, 1),
         arguments=(*arguments, unsigned(head_blocks)),
         cost=cost,
     )
 
 
-def _plan(size: KvCacheSize, dtype: DType, *, width: int, shared_reads: bool, pages: bool) -> Plan:
-    """Two launches. shared_reads: a key head is read once for its whole group of query heads.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moved:
+    """Bytes of keys and values together, and of the page table where there is one."""
 
-    Of a page table, an entry counts once for each row of dim elements that is found through it.
-    """
+    new: int
+    old: int
+    written: int  # what is read back, for every query head
+    asked: int  # of the cache, to read it back
+    new_entries: int  # of the pages that the new tokens lie on
+    entries: int  # of all pages that hold tokens
+    new_lookups: int  # an entry counts once for each row of dim elements found through it
+    lookups: int
+
+    @property
+    def append(self) -> Cost:
+        return _cost(
+            Traffic(read_bytes=self.new + self.new_entries, write_bytes=self.new),
+            Traffic(read_bytes=self.new + self.new_lookups, write_bytes=self.new),
+        )
+
+    @property
+    def read(self) -> Cost:
+        return _cost(
+            Traffic(read_bytes=self.new + self.old + self.entries, write_bytes=self.written),
+            Traffic(read_bytes=self.asked + self.lookups, write_bytes=self.written),
+        )
+
+    def whole(self, issued: Traffic) -> Cost:
+        """New tokens, old ones and the table are inputs of the step: read once, whoever reads."""
+        needed = Traffic(
+            read_bytes=self.new + self.old + self.entries, write_bytes=self.new + self.written
+        )
+        return _cost(needed, issued)
+
+
+def _moved(size: KvCacheSize, dtype: DType, *, shared_reads: bool, pages: bool) -> _Moved:
+    """shared_reads: a key head is read once for its whole group of query heads."""
     row = size.dim * dtype.itemsize
-    new = 2 * size.batch * size.kv_heads * size.new_tokens
-    old = 2 * size.batch * size.kv_heads * size.length
-    everything = 2 * size.batch * size.kv_heads * size.tokens
-    written = size.group * everything
-    entry = DType.INT32.itemsize
-    looked_up = entry // 2 if pages else 0  # a row of keys and one of values share an entry
-    entries = size.batch * -(-size.tokens // PAGE_TOKENS) * entry if pages else 0
-    append = _cost(
-        Traffic(read_bytes=new * row, write_bytes=new * row),
-        Traffic(read_bytes=new * (row + looked_up), write_bytes=new * row),
+    rows_per_token = 2 * size.batch * size.kv_heads
+    new, old = rows_per_token * size.new_tokens, rows_per_token * size.length
+    asked = (new + old) * (1 if shared_reads else size.group)
+    entry = size.batch * DType.INT32.itemsize if pages else 0
+    shared = DType.INT32.itemsize // 2 if pages else 0  # a row of keys and one of values share one
+    all_pages = -(-size.tokens // PAGE_TOKENS)
+    return _Moved(
+        new=new * row,
+        old=old * row,
+        written=size.group * (new + old) * row,
+        asked=asked * row,
+        new_entries=(all_pages - size.length // PAGE_TOKENS) * entry,
+        entries=all_pages * entry,
+        new_lookups=new * shared,
+        lookups=asked * shared,
     )
-    asked = everything if shared_reads else written
-    read = _cost(
-        Traffic(read_bytes=everything * row + entries, write_bytes=written * row),
-        Traffic(read_bytes=asked * (row + looked_up), write_bytes=written * row),
-    )
-    store = ("k_pages", "v_pages") if pages else ("k_cache", "v_cache")
+
+
+def _launches(
+    size: KvCacheSize, moved: _Moved, *, width: int, shared_reads: bool, pages: bool
+) -> tuple[Launch, Launch]:
     table = (Pointer("table"),) if pages else ()
     layout = (unsigned(size.kv_heads), unsigned(size.sequence_pages if pages else size.max_seq))
-    in_store = tuple(Pointer(name) for name in store)
-    launches = (
+    in_store = tuple(Pointer(name) for name in _store(pages))
+    return (
         _launch(
             size,
             "kv_cache_append",
@@ -88,7 +127,7 @@ def _plan(size: KvCacheSize, dtype: DType, *, width: int, shared_reads: bool, pa
                 *(*in_store, *table, *layout),
                 *(unsigned(one) for one in (size.length, size.new_tokens)),
             ),
-            append,
+            moved.append,
         ),
         _launch(
             size,
@@ -102,17 +141,20 @@ def _plan(size: KvCacheSize, dtype: DType, *, width: int, shared_reads: bool, pa
                 *(*table, *layout),
                 *(unsigned(one) for one in (size.group, size.tokens)),
             ),
-            read,
+            moved.read,
         ),
     )
+
+
+def _plan(size: KvCacheSize, dtype: DType, *, width: int, shared_reads: bool, pages: bool) -> Plan:
+    """Two launches; see _moved for shared_reads."""
+    moved = _moved(size, dtype, shared_reads=shared_reads, pages=pages)
+    launches = _launches(size, moved, width=width, shared_reads=shared_reads, pages=pages)
     issued, _ = add_issued(one.cost for one in launches)
     return Plan(
-        buffers=_buffers(size, dtype, store, pages=pages),
+        buffers=_buffers(size, dtype, pages=pages),
         launches=launches,
-        cost=_cost(
-            Traffic(read_bytes=(new + old) * row + entries, write_bytes=(new + written) * row),
-            issued,
-        ),
+        cost=moved.whole(issued),
         defines={
             "BLOCK_THREADS": str(BLOCK_THREADS),
             "DIM": str(size.dim),
@@ -123,9 +165,11 @@ def _plan(size: KvCacheSize, dtype: DType, *, width: int, shared_reads: bool, pa
     )
 
 
-def _buffers(
-    size: KvCacheSize, dtype: DType, store: tuple[str, ...], *, pages: bool
-) -> tuple[Buffer, ...]:
+def _store(pages: bool) -> tuple[str, str]:
+    return ("k_pages", "v_pages") if pages else ("k_cache", "v_cache")
+
+
+def _buffers(size: KvCacheSize, dtype: DType, *, pages: bool) -> tuple[Buffer, ...]:
     new = (size.batch, size.kv_heads, size.new_tokens, size.dim)
     read = (size.batch, size.heads, size.tokens, size.dim)
     count = size.batch * size.sequence_pages
@@ -143,7 +187,7 @@ def _buffers(
     return (
         *(Buffer(name=one, shape=new, dtype=dtype, role=Role.INPUT) for one in ("k_new", "v_new")),
         *((table,) if pages else ()),
-        *(Buffer(name=one, shape=kept, dtype=dtype, role=Role.IN_OUT) for one in store),
+        *(Buffer(name=one, shape=kept, dtype=dtype, role=Role.IN_OUT) for one in _store(pages)),
         *(
             Buffer(name=one, shape=read, dtype=dtype, role=Role.OUTPUT)
             for one in ("keys", "values")

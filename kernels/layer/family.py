@@ -9,18 +9,24 @@ import numpy as np
 from rooflens.kernels.attention import ATTENTION, AttentionSize
 from rooflens.kernels.attention.family import absolute_error
 from rooflens.kernels.rope import RopeSize
-from rooflens.kernels.rope.family import angle_errors, rotate
+from rooflens.kernels.rope.family import angle_errors, frequencies, rotate
 from rooflens.kernels.rowwise import UNIT, stored
 from rooflens.kernels.spec import Array, Family, Size, Tolerance
 from rooflens.kernels.storage import numpy_type, unit_roundoff
 from rooflens.precision import DType
 from rooflens.terms import SizeSet
 
-# x holds whole multiples of 1/8 up to 15/8, and a column of a weight matrix a few -1 and +1 among
-# zeros: projections of x are then exact in float32, and what is off stems from rope and attention.
+# x holds whole multiples of 1/8 up to 15/8, and a column of a weight matrix a few powers of two
+# among zeros: projections of x are then exact in float32, and what is off stems from rope and
+# attention.
 X_STEPS, X_LARGEST = 8, 15
 WEIGHTS_PER_COLUMN = 2
 LARGEST = WEIGHTS_PER_COLUMN * X_LARGEST / X_STEPS  # of any query, key or value element
+# A float32 angle is off by a share of itself. Pairs that turn further than this many radians have
+# their queries and keys made smaller, by powers of two, until the angle times the product of both
+# is what it would be at this angle: else the angles' error, which is no kernel's fault, would hide
+# the faults of kernels.
+WEIGHED_ANGLE = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +83,23 @@ def make_inputs(size: LayerSize, dtype: DType, rng: np.random.Generator) -> dict
     x = rng.integers(1, X_LARGEST + 1, size=shape).astype(np.float32)
     x *= np.where(rng.integers(0, 2, size=shape, dtype=np.bool_), 1, -1) / np.float32(X_STEPS)
     kept = numpy_type(dtype)
+    w_qkv = _sparse(size.hidden, size.width, rng)
+    w_qkv[:, : size.turned.heads * size.dim] *= np.tile(
+        np.repeat(pair_weights(size), 2), size.turned.heads
+    ).astype(np.float32)
     return {
         "x": x.astype(kept),
-        "w_qkv": _sparse(size.hidden, size.width, rng).astype(kept),
+        "w_qkv": w_qkv.astype(kept),
         "w_out": _sparse(size.inner, size.hidden, rng).astype(kept),
     }
+
+
+def pair_weights(size: LayerSize) -> Array:
+    """By what the query and key elements of each pair are multiplied; see WEIGHED_ANGLE."""
+    angles = (size.seq - 1) * frequencies(size.turned)
+    halvings = np.ceil(np.log2(np.maximum(angles / WEIGHED_ANGLE, 1.0)) / 2)
+    weights: Array = np.exp2(-halvings)
+    return weights
 
 
 def _sparse(rows: int, columns: int, rng: np.random.Generator) -> Array:
@@ -117,17 +135,19 @@ def reference(inputs: Mapping[str, Array], size: LayerSize) -> dict[str, Array]:
 def tolerance(size: LayerSize, dtype: DType) -> Tolerance:
     """What rope's angles and attention make of exact queries, keys and values; then two sums.
 
-    A pair of a query and one of a key, each at most sqrt(2) LARGEST long and each turned by an
-    angle that is off by d, move a score by at most 2 d 2 LARGEST^2 / sqrt(dim).
+    A pair of a query and one of a key, each at most sqrt(2) w LARGEST long for the pair's weight w
+    and each turned by an angle that is off by d, move a score by at most 2 d 2 (w LARGEST)^2 /
+    sqrt(dim).
     """
-    pair = 2 * LARGEST**2 / np.sqrt(size.dim)
-    turned = 2 * pair * float((angle_errors(size.turned) + 6 * UNIT).sum())
-    rounded = (size.dim + 10) * UNIT * size.dim / 2 * pair
+    pairs = 2 * (pair_weights(size) * LARGEST) ** 2 / np.sqrt(size.dim)
+    turned = 2 * float(((angle_errors(size.turned) + 6 * UNIT) * pairs).sum())
+    rounded = (size.dim + 10) * UNIT * float(pairs.sum())
     attended = absolute_error(
         seq=size.seq,
         score_error=turned + rounded,
         value_limit=LARGEST,
         value_spread=LARGEST,
+        rounds=True,
     )
     if dtype is not DType.FLOAT32:
         attended = attended * (1 + unit_roundoff(dtype)) + unit_roundoff(dtype) * LARGEST

@@ -1,7 +1,5 @@
 """The two layer variants, in the order of the ladder: launch shapes and costs."""
 
-import math
-
 from rooflens.cost import Cost, Traffic, add_issued
 from rooflens.errors import NotSupportedError
 from rooflens.hardware import LaunchLimits
@@ -10,7 +8,12 @@ from rooflens.kernels.attention.tiles import RowTile, row_tile
 from rooflens.kernels.gemm import GemmSize
 from rooflens.kernels.gemm.variants import REGISTER_TILES, Tile, choose_tile
 from rooflens.kernels.layer.family import LAYER, LayerSize
-from rooflens.kernels.rope.family import BASE, LARGEST_ANGLE_ERROR, angle_error
+from rooflens.kernels.rope.variants import (
+    COMPUTED_PER_PAIR,
+    FLOPS_PER_PAIR,
+    check_angles,
+    frequency_step,
+)
 from rooflens.kernels.rowwise import unsigned, variant
 from rooflens.kernels.spec import (
     Argument,
@@ -22,28 +25,25 @@ from rooflens.kernels.spec import (
     Pointer,
     Role,
     Scalar,
+    line_of_blocks,
 )
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
 
 WARP = 32
 QUAD = 4
-FLOPS_PER_PAIR = 6  # four products, two sums
-SPECIAL_PER_PAIR = 3  # the exponential of a frequency, sine and cosine
+# Columns are counted in 32 bits, up to a tile past the last; offsets of rows in 64.
+LARGEST_WIDTH = 2**31 - 1
 BETWEEN = DType.FLOAT32  # of queries, keys and values on their way from launch to launch
 
 
 def _check(size: LayerSize) -> None:
-    if size.dim % 2:
-        raise NotSupportedError(f"rope turns pairs of elements: dim must be even, got {size.dim}")
-    error = angle_error(size.turned)
-    if error > LARGEST_ANGLE_ERROR:
+    check_angles(size.turned, instead="")
+    if size.width > LARGEST_WIDTH:
         raise NotSupportedError(
-            f"at position {size.seq - 1} a float32 angle may be off by {error:.2g} radians, "
-            f"over {LARGEST_ANGLE_ERROR}"
+            "layer counts the queries, keys and values of a token in 32 bits, at most "
+            f"{LARGEST_WIDTH}, got {size.width}"
         )
-    if size.seq * size.width >= 2**32 or size.seq * size.hidden >= 2**32:
-        raise NotSupportedError(f"layer counts the elements of its matrices in 32 bits: {size}")
 
 
 def _tile(size: LayerSize, limits: LaunchLimits) -> Tile:
@@ -71,7 +71,7 @@ def _projection(
     left, right = product.m * product.k, product.k * product.n
     return Launch(
         entry=entry,
-        grid=(tile.count(product), 1, 1),
+        grid=line_of_blocks(tile.count(product), entry, product),
         block=(tile.warps * WARP, 1, 1),
         arguments=(
             *(Pointer(name) for name in pointers),
@@ -93,10 +93,6 @@ def _pairs(size: LayerSize) -> int:
     return size.seq * size.turned.heads * size.dim // 2
 
 
-def _step(size: LayerSize) -> Scalar:
-    return Scalar(CType.FLOAT32, -2.0 * math.log2(BASE) / size.dim)
-
-
 def _rope(size: LayerSize, threads: int) -> Launch:
     """Queries and keys are read and written once; a thread for each pair."""
     token_blocks = -(-size.turned.heads * size.dim // 2 // threads)
@@ -104,16 +100,16 @@ def _rope(size: LayerSize, threads: int) -> Launch:
     traffic = Traffic(read_bytes=moved, write_bytes=moved)
     return Launch(
         entry="layer_rope",
-        grid=(size.seq * token_blocks, 1, 1),
+        grid=line_of_blocks(size.seq * token_blocks, "layer_rope", size),
         block=(threads, 1, 1),
         arguments=(
             Pointer("qkv"),
             *(unsigned(one) for one in (size.turned.heads, size.width, token_blocks)),
-            _step(size),
+            frequency_step(size.dim),
         ),
         cost=Cost(
             flops={Precision.FP32: FLOPS_PER_PAIR * _pairs(size)},
-            special_function_ops=SPECIAL_PER_PAIR * _pairs(size),
+            special_function_ops=COMPUTED_PER_PAIR * _pairs(size),
             compulsory=traffic,
             issued=traffic,
         ),
@@ -127,7 +123,7 @@ def _attention(size: LayerSize, dtype: DType, tile: RowTile) -> Launch:
     written = costs.query_bytes(inside, dtype)
     return Launch(
         entry="layer_attention",
-        grid=(inside.heads * -(-inside.seq // tile.rows), 1, 1),
+        grid=line_of_blocks(inside.heads * -(-inside.seq // tile.rows), "layer_attention", size),
         block=(tile.threads, 1, 1),
         arguments=(
             *(Pointer("qkv"), Pointer("attended")),
@@ -149,10 +145,9 @@ def _attention(size: LayerSize, dtype: DType, tile: RowTile) -> Launch:
     )
 
 
-def _plan(size: LayerSize, dtype: DType, limits: LaunchLimits, *, fused: bool) -> Plan:
-    """The launches in order. The whole needs x and the weights once and writes y once."""
-    _check(size)
-    tile, rows = _tile(size, limits), row_tile(size.dim, limits)
+def _launches(
+    size: LayerSize, dtype: DType, tile: Tile, rows: RowTile, *, fused: bool
+) -> tuple[Launch, ...]:
     first = GemmSize(m=size.seq, n=size.width, k=size.hidden)
     last = GemmSize(m=size.seq, n=size.hidden, k=size.inner)
     turned = unsigned(size.turned.heads * size.dim)
@@ -162,28 +157,40 @@ def _plan(size: LayerSize, dtype: DType, limits: LaunchLimits, *, fused: bool) -
         tile,
         ("x", "w_qkv", "qkv"),
         (dtype, BETWEEN),
-        more=(turned, _step(size)) if fused else (),
+        more=(turned, frequency_step(size.dim)) if fused else (),
         flops=FLOPS_PER_PAIR * _pairs(size) if fused else 0,
-        special=SPECIAL_PER_PAIR * _pairs(size) if fused else 0,
+        special=COMPUTED_PER_PAIR * _pairs(size) if fused else 0,
     )
-    launches = (
+    return (
         project,
         *(() if fused else (_rope(size, rows.threads),)),
         _attention(size, dtype, rows),
         _projection("layer_project_out", last, tile, ("attended", "w_out", "y"), (dtype, dtype)),
     )
+
+
+def _buffers(size: LayerSize, dtype: DType) -> tuple[Buffer, ...]:
+    token = (size.seq, size.hidden)
+    return (
+        Buffer(name="x", shape=token, dtype=dtype, role=Role.INPUT),
+        Buffer(name="w_qkv", shape=(size.hidden, size.width), dtype=dtype, role=Role.INPUT),
+        Buffer(name="w_out", shape=(size.inner, size.hidden), dtype=dtype, role=Role.INPUT),
+        Buffer(name="qkv", shape=(size.seq, size.width), dtype=BETWEEN, role=Role.SCRATCH),
+        Buffer(name="attended", shape=(size.seq, size.inner), dtype=dtype, role=Role.SCRATCH),
+        Buffer(name="y", shape=token, dtype=dtype, role=Role.OUTPUT),
+    )
+
+
+def _plan(size: LayerSize, dtype: DType, limits: LaunchLimits, *, fused: bool) -> Plan:
+    """The launches in order. The whole needs x and the weights once and writes y once."""
+    _check(size)
+    tile, rows = _tile(size, limits), row_tile(size.dim, limits)
+    launches = _launches(size, dtype, tile, rows, fused=fused)
     issued, special = add_issued(one.cost for one in launches)
     weights = size.hidden * size.width + size.inner * size.hidden
     tokens = size.seq * size.hidden * dtype.itemsize
     return Plan(
-        buffers=(
-            Buffer(name="x", shape=(size.seq, size.hidden), dtype=dtype, role=Role.INPUT),
-            Buffer(name="w_qkv", shape=(size.hidden, size.width), dtype=dtype, role=Role.INPUT),
-            Buffer(name="w_out", shape=(size.inner, size.hidden), dtype=dtype, role=Role.INPUT),
-            Buffer(name="qkv", shape=(size.seq, size.width), dtype=BETWEEN, role=Role.SCRATCH),
-            Buffer(name="attended", shape=(size.seq, size.inner), dtype=dtype, role=Role.SCRATCH),
-            Buffer(name="y", shape=(size.seq, size.hidden), dtype=dtype, role=Role.OUTPUT),
-        ),
+        buffers=_buffers(size, dtype),
         launches=launches,
         cost=Cost(
             flops={Precision.FP32: sum(one.cost.flops[Precision.FP32] for one in launches)},

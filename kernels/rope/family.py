@@ -134,6 +134,20 @@ def tolerance(size: RopeSize, dtype: DType) -> Tolerance:
     return stored(dtype, float32)
 
 
+def table_tolerance(size: RopeSize, dtype: DType) -> Tolerance:
+    """For cosines and sines from float32 tables: rounded once, whatever the position."""
+    float32 = Tolerance(
+        absolute=LARGEST_RADIUS * 4 * UNIT,
+        relative=UNIT,
+        reason=(
+            f"float32: a pair is at most {LARGEST_RADIUS:.3g} long; tables are cosines and sines "
+            "rounded to float32, by 1 half-unit, the products err by 1 more, and second order is "
+            "left 2; the sum errs by 1 of the result"
+        ),
+    )
+    return stored(dtype, float32)
+
+
 ROPE = Family(
     name="rope",
     title="rotary position embedding",

@@ -14,18 +14,34 @@ from rooflens.kernels.rope.family import (
     RopeSize,
     angle_error,
     half_reference,
+    table_tolerance,
 )
 from rooflens.kernels.rowwise import unsigned, variant, widest_access
-from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
+from rooflens.kernels.spec import (
+    Buffer,
+    CType,
+    KernelSpec,
+    Launch,
+    Plan,
+    Pointer,
+    Role,
+    Scalar,
+    line_of_blocks,
+)
 from rooflens.kernels.storage import element_define
 from rooflens.precision import DType, Precision
 
 LARGEST_BLOCK = 256
 WARP = 32
 LARGEST_TOKEN = 2**31  # elements; places within a token are unsigned
-LARGEST_GRID = 2**31 - 1
+FLOPS_PER_PAIR = 6  # four products, an addition and a subtraction
 COMPUTED_PER_PAIR = 3  # a sine, a cosine and the exponential of the frequency
 TABLES = ("cosines", "sines")
+
+
+def frequency_step(dim: int) -> Scalar:
+    """log2 of the ratio of a pair's frequency to that of the pair before."""
+    return Scalar(CType.FLOAT32, -2.0 * math.log2(BASE) / dim)
 
 
 def _cost(size: RopeSize, dtype: DType, *, tables: bool) -> Cost:
@@ -42,7 +58,7 @@ def _cost(size: RopeSize, dtype: DType, *, tables: bool) -> Cost:
     table_bytes = len(TABLES) * size.seq * (size.dim // 2) * item if tables else 0
     asked_of_tables = len(TABLES) * pairs * item if tables else 0
     return Cost(
-        flops={Precision.FP32: 6 * pairs},
+        flops={Precision.FP32: FLOPS_PER_PAIR * pairs},
         special_function_ops=0 if tables else COMPUTED_PER_PAIR * pairs,
         compulsory=Traffic(read_bytes=tensor + table_bytes, write_bytes=tensor),
         issued=Traffic(read_bytes=tensor + asked_of_tables, write_bytes=tensor),
@@ -62,17 +78,12 @@ def _plan(
     places = size.heads * size.dim // thread_elements
     threads = min(LARGEST_BLOCK, -(-places // WARP) * WARP)
     token_blocks = -(-places // threads)
-    blocks = size.seq * token_blocks
-    if blocks > LARGEST_GRID:
-        raise NotSupportedError(
-            f"rope.{name} at {size} would need {blocks} blocks, a launch has at most {LARGEST_GRID}"
-        )
-    step = () if tables else (Scalar(CType.FLOAT32, -2.0 * math.log2(BASE) / size.dim),)
+    step = () if tables else (frequency_step(size.dim),)
     read = ("x", *TABLES) if tables else ("x",)
     cost = _cost(size, dtype, tables=tables)
     launch = Launch(
         entry=f"rope_{name}",
-        grid=(blocks, 1, 1),
+        grid=line_of_blocks(size.seq * token_blocks, f"rope_{name}", size),
         block=(threads, 1, 1),
         arguments=(
             *(Pointer(one) for one in (*read, "y")),
@@ -108,25 +119,26 @@ def _check_pairs(size: RopeSize) -> None:
         )
 
 
-def _check_angles(size: RopeSize) -> None:
+def check_angles(size: RopeSize, instead: str = ": use rope.table") -> None:
+    """Raises NotSupportedError where pairs cannot be formed, or turned by float32 angles."""
     _check_pairs(size)
     error = angle_error(size)
     if error > LARGEST_ANGLE_ERROR:
         raise NotSupportedError(
             f"at position {size.seq - 1} a float32 angle may be off by {error:.2g} radians, "
-            f"over {LARGEST_ANGLE_ERROR}: use rope.table"
+            f"over {LARGEST_ANGLE_ERROR}{instead}"
         )
 
 
 def plan_naive(size: RopeSize, dtype: DType, limits: LaunchLimits) -> Plan:
     """A thread for each pair."""
-    _check_angles(size)
+    check_angles(size)
     return _plan(size, dtype, name="naive", thread_elements=2)
 
 
 def plan_vectorized(size: RopeSize, dtype: DType, limits: LaunchLimits) -> Plan:
     """A thread for each access, of 16 bytes where heads allow it."""
-    _check_angles(size)
+    check_angles(size)
     width = widest_access(size.dim, dtype)
     return _plan(
         size, dtype, name="vectorized", thread_elements=width, defines={"GROUP": str(width)}
@@ -135,7 +147,7 @@ def plan_vectorized(size: RopeSize, dtype: DType, limits: LaunchLimits) -> Plan:
 
 def plan_half_rotation(size: RopeSize, dtype: DType, limits: LaunchLimits) -> Plan:
     """A thread for an access in each half of a head, of 16 bytes where halves allow it."""
-    _check_angles(size)
+    check_angles(size)
     width = widest_access(size.dim // 2, dtype)
     return _plan(
         size, dtype, name="half_rotation", thread_elements=2 * width, defines={"GROUP": str(width)}
@@ -168,5 +180,8 @@ KERNELS: tuple[KernelSpec[RopeSize], ...] = (
         ),
         reference=half_reference,
     ),
-    variant(ROPE, "table", "sines and cosines read from a table", plan_table),
+    replace(
+        variant(ROPE, "table", "sines and cosines read from a table", plan_table),
+        tolerance=table_tolerance,
+    ),
 )

@@ -3,10 +3,19 @@
 from collections.abc import Mapping
 
 from rooflens.cost import Cost, Traffic
-from rooflens.errors import NotSupportedError
 from rooflens.hardware import LaunchLimits
 from rooflens.kernels.rowwise import pack_elements, variant
-from rooflens.kernels.spec import Buffer, CType, KernelSpec, Launch, Plan, Pointer, Role, Scalar
+from rooflens.kernels.spec import (
+    Buffer,
+    CType,
+    KernelSpec,
+    Launch,
+    Plan,
+    Pointer,
+    Role,
+    Scalar,
+    line_of_blocks,
+)
 from rooflens.kernels.storage import element_define
 from rooflens.kernels.swiglu.family import SWIGLU, SwigluSize
 from rooflens.precision import DType, Precision
@@ -14,7 +23,6 @@ from rooflens.precision import DType, Precision
 BLOCK_THREADS = 256
 PACKS_PER_THREAD = 2  # of each input: four 16-byte loads before the first is used
 BLOCKS_PER_SM = 256  # a block loops only in tensors that would need more
-LARGEST_GRID = 2**31 - 1
 
 
 def _single_launch(
@@ -34,7 +42,7 @@ def _single_launch(
     )
     launch = Launch(
         entry=entry,
-        grid=(blocks, 1, 1),
+        grid=line_of_blocks(blocks, entry, size),
         block=(BLOCK_THREADS, 1, 1),
         arguments=(
             *(Pointer(name) for name in ("gate", "up", "y")),
@@ -57,11 +65,6 @@ def _single_launch(
 def plan_naive(size: SwigluSize, dtype: DType, limits: LaunchLimits) -> Plan:
     """A thread for each element; NotSupportedError where a grid cannot hold them."""
     blocks = -(-size.rows * size.cols // BLOCK_THREADS)
-    if blocks > LARGEST_GRID:
-        raise NotSupportedError(
-            f"swiglu.naive has a thread for each element, and {size.rows * size.cols} of them need "
-            f"{blocks} blocks of a grid that holds {LARGEST_GRID}"
-        )
     return _single_launch(size, dtype, entry="swiglu_naive", blocks=blocks, defines={})
 
 

@@ -53,7 +53,7 @@ def test_infinities_and_nan_are_as_defined(
     inputs["x"] = x.astype(numpy_type(dtype))
     with device.execute(device.prepare(kernel, size, dtype)) as execution:
         outputs = execution.run_checked(inputs)
-    found = compare(outputs, kernel.expected(inputs, size), ROPE.tolerance(size, dtype))
+    found = compare(outputs, kernel.expected(inputs, size), kernel.allowed(size, dtype))
     assert found.passed, found.failure
 
 
@@ -74,7 +74,7 @@ def test_offsets_past_32_bits(device: CudaDevice, kernel: KernelSpec[RopeSize]) 
     one_head = {"x": np.ascontiguousarray(x[:, :1])}
     truth = kernel.expected(one_head, RopeSize(seq=8193, heads=1, dim=64))["y"][-1]
     last = {"y": y[-1]}, {"y": np.broadcast_to(truth, (8192, 64))}
-    found = compare(*last, ROPE.tolerance(size, dtype))
+    found = compare(*last, kernel.allowed(size, dtype))
     assert found.passed, found.failure
 
 
@@ -85,7 +85,7 @@ def test_the_other_layouts_reference_refuses_it(
     inputs = ROPE.make_inputs(SIZE, DType.FLOAT32, np.random.default_rng(0))
     with device.execute(device.prepare(kernel, SIZE, DType.FLOAT32)) as execution:
         outputs = execution.run_checked(inputs)
-    tolerance = ROPE.tolerance(SIZE, DType.FLOAT32)
+    tolerance = kernel.allowed(SIZE, DType.FLOAT32)
     references = {one.expected: one.expected(inputs, SIZE) for one in KERNELS}
     assert len(references) == 2
     for reference, truth in references.items():

@@ -1,14 +1,23 @@
 """The attention family: sizes, inputs, reference and tolerance."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from rooflens.errors import UsageError
 from rooflens.kernels.attention import ATTENTION, KERNELS, AttentionSize
-from rooflens.kernels.attention.family import REFERENCE_ROWS, ROW_SCORES, SCORE_LIMIT, VALUE_LIMIT
-from rooflens.kernels.spec import Array
+from rooflens.kernels.attention.family import (
+    REFERENCE_ROWS,
+    ROW_SCORES,
+    SCORE_LIMIT,
+    VALUE_LIMIT,
+    accumulated,
+    sought_keys,
+    tensor_core_tolerance,
+)
+from rooflens.kernels.spec import Array, Tolerance
 from rooflens.kernels.storage import numpy_type, unit_roundoff
 from rooflens.precision import DType
 from rooflens.terms import SizeSet
@@ -105,9 +114,13 @@ def test_lengths_of_queries_and_keys(size: AttentionSize, dtype: DType) -> None:
     k_lengths = np.linalg.norm(k, axis=2)
     last = np.linalg.norm(q, axis=2) * k_lengths[:, -1:] / math.sqrt(size.dim)
     kinds = np.resize(np.abs(ROW_SCORES), size.seq)
+    plain = ~seeking(size)
     rounding = 3 * unit_roundoff(dtype) + 1e-5
-    np.testing.assert_allclose(last, np.broadcast_to(kinds, last.shape), rtol=rounding)
-    growth = np.broadcast_to(np.linspace(0.1, 1.0, size.seq), k_lengths.shape)
+    np.testing.assert_allclose(
+        last[:, plain], np.broadcast_to(kinds[plain], (size.heads, plain.sum())), rtol=rounding
+    )
+    assert last.max() <= 110 * (1 + rounding)
+    growth = np.broadcast_to(np.linspace(0.6, 1.0, size.seq), k_lengths.shape)
     np.testing.assert_allclose(k_lengths / k_lengths[:, -1:], growth, rtol=rounding)
 
 
@@ -116,15 +129,55 @@ def test_lengths_of_queries_and_keys(size: AttentionSize, dtype: DType) -> None:
 def test_maxima_climb_past_what_exp_holds_or_fall_as_far(size: AttentionSize, dtype: DType) -> None:
     q, k, _ = wide(size, dtype)
     scores = q @ k.swapaxes(1, 2) / math.sqrt(size.dim)
-    for kind, sign in enumerate((1, 1, 1, -1)):
-        assert (sign * scores[:, kind::4] > 0).all()
-    climbing = scores[:, 2::4]
+    for kind, sign in ((0, 1), (2, 1), (3, 1), (5, -1)):
+        assert (sign * scores[:, kind::6] > 0).all()
+    climbing = scores[:, 3::6]
     # 112.0 where all lengths are at their limits, times a cosine of at least 1 - 2 * 0.329^2.
     assert climbing[:, :, -1].min() > 85
     assert climbing.max() > 89  # exp(89) is over 3.4e38
-    assert scores[:, 3::4].min() < -89
-    early, late = scores[:, 2::4, : size.seq // 8], scores[:, 2::4, size.seq * 7 // 8 :]
-    assert (late.max(axis=2) > early.max(axis=2) + 50).all()
+    assert scores[:, 5::6].min() < -89
+    early, late = climbing[:, :, : size.seq // 8], climbing[:, :, size.seq * 7 // 8 :]
+    assert (late.max(axis=2) > early.max(axis=2) + 15).all()
+
+
+def seeking(size: AttentionSize) -> Array:
+    """Which rows seek keys."""
+    return np.isin(np.arange(size.seq) % 6, (1, 4))
+
+
+def test_without_a_mask_every_key_is_sought() -> None:
+    size = AttentionSize(heads=2, kv_heads=1, seq=300, dim=64)
+    rows = np.flatnonzero(seeking(size))
+    sought = sought_keys(rows, size, np.random.default_rng(1))
+    assert sought.shape == (100, 3)
+    assert set(sought.reshape(-1)) == set(range(300))
+
+
+def test_under_a_mask_rows_seek_what_they_see_near_and_far() -> None:
+    size = AttentionSize(heads=1, kv_heads=1, seq=600, dim=64, causal=1)
+    rows = np.flatnonzero(seeking(size))
+    sought = sought_keys(rows, size, np.random.default_rng(1))
+    assert (sought >= 0).all()
+    assert (sought <= rows[:, None]).all()
+    assert (sought[rows == 100] == (100, 99, 98)).all()
+    far = rows % 6 == 1
+    assert (rows[far, None] - sought[far]).max() > 500
+    assert set(sought.reshape(-1) // 8) == set(range(75))  # of tiles of eight, every one
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+def test_a_sought_key_is_a_good_part_of_its_row(causal: int) -> None:
+    size = AttentionSize(heads=1, kv_heads=1, seq=1024, dim=64, causal=causal)
+    q, k, _ = (one[0] for one in wide(size, DType.FLOAT32))
+    scores = q @ k.T / math.sqrt(size.dim)
+    if causal:
+        scores[np.triu_indices(size.seq, 1)] = -np.inf
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares = (weights / weights.sum(axis=1, keepdims=True))[seeking(size)]
+    largest = np.sort(shares, axis=1)[:, -3:]
+    assert np.median(largest) > 0.02
+    # A key that no row sought would have some 1/1024 of every row.
+    assert np.quantile(shares.max(axis=0), 0.05) > 2 / 1024
 
 
 @pytest.mark.parametrize("size", INPUT_SIZES[2:], ids=str)
@@ -212,30 +265,63 @@ def test_reference_is_that_of_pytorch(size: AttentionSize, dtype: DType) -> None
 def test_tolerance_by_hand() -> None:
     size = AttentionSize(heads=1, kv_heads=1, seq=2048, dim=64)
     float32 = ATTENTION.tolerance(size, DType.FLOAT32)
-    # In half-units of 2^-24: scores 74 * 112 = 8288 and 256 rescalings of 4 = 1024, by 3; and
-    # 2 * (2048 + 256 + 8) = 4624, by 4.02.
-    assert float32.absolute == pytest.approx((3 * 9312 + 4.02 * 4624) / 2**24, rel=1e-12)
+    # In half-units of 2^-24: scores 74 * 112 = 8288 and 7 sqrt(256) rescalings of 4 = 448, by 3;
+    # and 2 * 7 sqrt(2048 + 256 + 8), by 4.02.
+    added = 14 * math.sqrt(2312)
+    assert float32.absolute == pytest.approx((3 * 8736 + 4.02 * added) / 2**24, rel=1e-12)
     assert float32.relative == 8 / 2**24
+    # In a narrow type the result is rounded once more.
     float16 = ATTENTION.tolerance(size, DType.FLOAT16)
-    # Twice that; weights by 2^-11 of the largest and 2048 halves of 2^-24; then the result's own.
-    before = 2 * float32.absolute + 4.02 * (2.0**-11 + 2.0**-14)
+    expected = float32.absolute * (1 + 2.0**-11) + 2.0**-25
+    assert float16.absolute == pytest.approx(expected, rel=1e-12)
+
+
+def test_tolerance_of_tensor_cores_by_hand() -> None:
+    size = AttentionSize(heads=1, kv_heads=1, seq=2048, dim=64)
+    # As above with 256 rescalings and 2312 additions that all err to one side, and twice.
+    twice = 2 * (3 * (8288 + 1024) + 4.02 * 4624) / 2**24
+    float16 = tensor_core_tolerance(size, DType.FLOAT16)
+    # Weights by 2^-11 of the largest and 2048 halves of 2^-24; then the result's own.
+    before = twice + 4.02 * (2.0**-11 + 2.0**-14)
     assert float16.absolute == pytest.approx(before * (1 + 2.0**-11) + 2.0**-25, rel=1e-12)
     assert float16.relative == pytest.approx(2.0**-11 + 2.0**-21 * (1 + 2.0**-11), rel=1e-12)
-    bfloat16 = ATTENTION.tolerance(size, DType.BFLOAT16)
-    before = 2 * float32.absolute + 4.02 * 2.0**-8
+    bfloat16 = tensor_core_tolerance(size, DType.BFLOAT16)
+    before = twice + 4.02 * 2.0**-8
     assert bfloat16.absolute == pytest.approx(before * (1 + 2.0**-8), rel=1e-12)
     assert bfloat16.relative == pytest.approx(2.0**-8 + 2.0**-21 * (1 + 2.0**-8), rel=1e-12)
 
 
+def test_tensor_cores_alone_have_the_wider_tolerance() -> None:
+    own = {kernel.variant for kernel in KERNELS if kernel.allowed is not ATTENTION.tolerance}
+    assert own == {"flash_tensor_core"}
+
+
+def test_roundings_of_a_long_sum_stay_under_what_is_allowed_for_them() -> None:
+    rng = np.random.default_rng(1)
+    for count in (10, 100, 10_000):
+        terms = rng.random((200, count), dtype=np.float32)
+        found = np.cumsum(terms, axis=1, dtype=np.float32)[:, -1]
+        exact = terms.sum(axis=1, dtype=np.float64)
+        off = np.abs(found - exact).max() / exact.mean() * 2**24
+        assert off < accumulated(count, rounds=True)
+        assert off > accumulated(count, rounds=True) / 100
+    assert accumulated(40, rounds=True) == 40  # fewer than 49 operations: all to one side
+    assert accumulated(10_000, rounds=True) == 700
+    assert accumulated(10_000, rounds=False) == 10_000
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_tolerance_grows_with_what_is_summed(dtype: DType) -> None:
+@pytest.mark.parametrize("limit", [ATTENTION.tolerance, tensor_core_tolerance])
+def test_tolerance_grows_with_what_is_summed(
+    limit: Callable[[AttentionSize, DType], Tolerance], dtype: DType
+) -> None:
     small, long, deep = (
-        ATTENTION.tolerance(AttentionSize(heads=1, kv_heads=1, seq=seq, dim=dim), dtype)
+        limit(AttentionSize(heads=1, kv_heads=1, seq=seq, dim=dim), dtype)
         for seq, dim in ((64, 16), (4096, 16), (64, 256))
     )
     assert small.absolute < min(long.absolute, deep.absolute)
     assert small.relative == long.relative == deep.relative
-    assert ("tensor core" in small.reason) == (dtype is not DType.FLOAT32)
+    assert ("tensor core" in small.reason) == (limit is tensor_core_tolerance)
 
 
 def test_default_sizes() -> None:

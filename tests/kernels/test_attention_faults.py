@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rooflens.kernels.attention import ATTENTION, AttentionSize
+from rooflens.kernels.attention.family import tensor_core_tolerance
 from rooflens.kernels.spec import Array
 from rooflens.kernels.storage import numpy_type
 from rooflens.precision import DType
@@ -184,12 +185,15 @@ def skips_last_column(inputs: Inputs, size: AttentionSize) -> Array:
     )
 
 
-def passes(result: Result, size: AttentionSize, dtype: DType, seed: int = 1) -> bool:
+def passes(
+    result: Result, size: AttentionSize, dtype: DType, seed: int = 1, *, tensor_core: bool = False
+) -> bool:
+    limit = tensor_core_tolerance if tensor_core else ATTENTION.tolerance
     inputs = ATTENTION.make_inputs(size, dtype, np.random.default_rng(seed))
     out = result({name: one.astype(np.float32) for name, one in inputs.items()}, size)
     truth = ATTENTION.reference(inputs, size)
     narrow = {"out": out.astype(numpy_type(dtype))}
-    return compare(narrow, truth, ATTENTION.tolerance(size, dtype)).passed
+    return compare(narrow, truth, limit(size, dtype)).passed
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -230,6 +234,43 @@ def test_scores_in_float16_are_refused(dtype: DType, size: AttentionSize) -> Non
 
 
 @pytest.mark.parametrize("size", [CAUSAL, FULL, LONG], ids=str)
-def test_weights_in_bfloat16_are_for_narrow_tensors_alone(size: AttentionSize) -> None:
-    assert passes(narrow_weights, size, DType.BFLOAT16)
+def test_weights_in_bfloat16_are_for_tensor_cores_alone(size: AttentionSize) -> None:
+    assert passes(narrow_weights, size, DType.BFLOAT16, tensor_core=True)
     assert not passes(narrow_weights, size, DType.FLOAT32)
+
+
+# One head of each length that is timed.
+TIMED = (
+    AttentionSize(heads=1, kv_heads=1, seq=2048, dim=64),
+    AttentionSize(heads=1, kv_heads=1, seq=8192, dim=128),
+    AttentionSize(heads=1, kv_heads=1, seq=8192, dim=128, causal=1),
+)
+
+
+def without(size: AttentionSize, keys: slice, dtype: DType) -> tuple[Array, Array]:
+    """Outputs in float64 of one head with those keys left out, and with none; both as stored."""
+    inputs = ATTENTION.make_inputs(size, dtype, np.random.default_rng(1))
+    q, k, v = (inputs[name][0].astype(np.float32) for name in ("q", "k", "v"))
+    wrong, right = np.empty((2, size.seq, size.dim))
+    for start in range(0, size.seq, 1024):
+        rows = np.arange(start, start + 1024)
+        scores = q[rows] @ k.T * np.float32(size.scale)
+        if size.causal:
+            scores[np.arange(size.seq) > rows[:, None]] = -np.inf
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        right[rows] = weights @ v / weights.sum(axis=1, keepdims=True)
+        weights[:, keys] = 0
+        total = weights.sum(axis=1, keepdims=True)
+        wrong[rows] = np.divide(weights @ v, total, out=np.zeros_like(v[rows]), where=total > 0)
+    return wrong, right
+
+
+@pytest.mark.parametrize("keys", ["start", "middle", "end", "one"])
+@pytest.mark.parametrize("size", TIMED, ids=str)
+def test_a_skipped_tile_shows_at_the_sizes_that_are_timed(size: AttentionSize, keys: str) -> None:
+    """The widest limit of all that is timed, that of float16 on tensor cores, refuses it."""
+    first = {"start": 0, "middle": size.seq // 2, "end": size.seq - 32, "one": 1025}[keys]
+    wrong, right = without(size, slice(first, first + (1 if keys == "one" else 32)), DType.FLOAT16)
+    limit = tensor_core_tolerance(size, DType.FLOAT16)
+    assert compare({"out": right}, {"out": right}, limit).passed
+    assert not compare({"out": wrong}, {"out": right}, limit).passed

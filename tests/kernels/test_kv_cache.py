@@ -141,8 +141,19 @@ def test_a_page_table_is_read_too() -> None:
     whole, flat = plan("paged", SIZE).cost, plan("vectorized", SIZE).cost
     # 40 tokens lie in 3 pages; an entry has 4 bytes.
     assert whole.compulsory.read_bytes - flat.compulsory.read_bytes == 2 * 3 * 4
+    # The launches need entries each for itself: the append of 37..39, on page 2, one a sequence.
+    needs = [launch.cost.compulsory.read_bytes for launch in plan("paged", SIZE).launches]
+    flat_needs = [launch.cost.compulsory.read_bytes for launch in plan("vectorized", SIZE).launches]
+    assert [one - other for one, other in zip(needs, flat_needs, strict=True)] == [2 * 4, 2 * 3 * 4]
     # An entry for each of 3 appended and 40 read rows of 4 key heads, keys and values sharing it.
     assert whole.issued.read_bytes - flat.issued.read_bytes == (3 + 40) * 4 * 4
+
+
+def test_an_append_over_two_pages_needs_both_entries() -> None:
+    # Tokens 15 and 16, on pages 0 and 1.
+    size = sized(1, 1, 1, 15, 2, 32, 4)
+    append, _ = plan("paged", size).launches
+    assert append.cost.compulsory == Traffic(read_bytes=2 * 2 * 16 + 2 * 4, write_bytes=2 * 2 * 16)
 
 
 @pytest.mark.parametrize(

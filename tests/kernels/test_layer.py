@@ -152,6 +152,22 @@ def test_an_odd_head_cannot_be_turned() -> None:
         plan("unfused", LayerSize(seq=2, hidden=4, heads=1, kv_heads=1, dim=7))
 
 
+def test_positions_past_what_float32_angles_hold_are_refused() -> None:
+    with pytest.raises(NotSupportedError, match=r"may be off by .* radians, over 0.25$"):
+        plan("unfused", LayerSize(seq=20_000_000, hidden=4, heads=1, kv_heads=1, dim=4))
+
+
+def test_matrices_of_over_4_billion_elements_are_planned_and_wider_tokens_are_not() -> None:
+    """Offsets of rows are counted in 64 bits, columns in 32."""
+    large = LayerSize(seq=200_000, hidden=32_768, heads=128, kv_heads=128, dim=128)
+    assert large.seq * large.width > 2**32
+    assert plan("fused_rope", large).launches
+    wide = LayerSize(seq=1, hidden=4, heads=2**22, kv_heads=2**22, dim=172)
+    assert wide.turned.heads * wide.dim < 2**31
+    with pytest.raises(NotSupportedError, match="in 32 bits, at most 2147483647, got 2164260864"):
+        plan("fused_rope", wide)
+
+
 def test_a_head_over_256_is_refused_with_the_reason() -> None:
     with pytest.raises(NotSupportedError, match="dim is at most 256 here, got 258"):
         plan("fused_rope", LayerSize(seq=2, hidden=4, heads=1, kv_heads=1, dim=258))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rooflens.kernels.rope import ROPE, RopeSize
+from rooflens.kernels.rope import KERNELS, ROPE, RopeSize
 from rooflens.kernels.spec import Array
 from rooflens.kernels.storage import numpy_type
 from rooflens.precision import DType
@@ -140,13 +140,36 @@ def test_float32_angles_need_the_tolerance_they_are_given(seq: int) -> None:
     assert found.max_abs_error > limit.absolute / 30
 
 
+def through_tables(size: RopeSize, tables: DType) -> tuple[Array, Array]:
+    """A float32 result from cosines and sines that were stored so, and its reference."""
+    inputs = draw(size)
+    kept = numpy_type(tables)
+    cosine, sine = (
+        inputs[name].astype(kept).astype(np.float32)[:, None, :] for name in ("cosines", "sines")
+    )
+    a, b = inputs["x"][..., 0::2], inputs["x"][..., 1::2]
+    y = np.stack((a * cosine - b * sine, a * sine + b * cosine), -1).reshape(inputs["x"].shape)
+    return y, ROPE.reference(inputs, size)["y"]
+
+
 def test_a_table_is_more_exact_than_float32_angles() -> None:
     size = RopeSize(seq=2048, heads=1, dim=128)
-    inputs = draw(size)
-    a, b = inputs["x"][..., 0::2], inputs["x"][..., 1::2]
-    cosine, sine = inputs["cosines"][:, None, :], inputs["sines"][:, None, :]
-    y = np.stack((a * cosine - b * sine, a * sine + b * cosine), -1).reshape(inputs["x"].shape)
-    truth = ROPE.reference(inputs, size)["y"]
+    y, truth = through_tables(size, DType.FLOAT32)
     of_table = np.abs(y - truth).max()
-    of_angles = np.abs(right(inputs["x"], size) - truth).max()
+    of_angles = np.abs(right(draw(size)["x"], size) - truth).max()
     assert of_table < 6e-7 < 20 * of_table < of_angles
+
+
+@pytest.mark.parametrize("seq", [2048, 131_072])
+def test_tables_have_a_tolerance_of_their_own(seq: int) -> None:
+    """A table in a narrower type would pass for right among float32 angles at long sequences."""
+    (table,) = (kernel for kernel in KERNELS if kernel.variant == "table")
+    size = RopeSize(seq=seq, heads=1, dim=32)
+    limit, of_family = table.allowed(size, DType.FLOAT32), ROPE.tolerance(size, DType.FLOAT32)
+    y, truth = through_tables(size, DType.FLOAT32)
+    assert compare({"y": y}, {"y": truth}, limit).passed
+    for narrow in (DType.FLOAT16, DType.BFLOAT16):
+        y, _ = through_tables(size, narrow)
+        assert not compare({"y": y}, {"y": truth}, limit).passed
+    assert compare({"y": y}, {"y": truth}, of_family).passed == (seq == 131_072)
+    assert [one.variant for one in KERNELS if one.allowed is not ROPE.tolerance] == ["table"]
