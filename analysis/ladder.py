@@ -1,9 +1,11 @@
 """The rungs of a family beside each other: how much faster each is than the first."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rooflens.analysis.placement import Placement, Rate, place
+from rooflens.analysis.statistics import ratio_interval
 from rooflens.measurement import Measurement
 from rooflens.precision import DType
 from rooflens.run import Run
@@ -14,14 +16,16 @@ from rooflens.terms import CacheState
 class Rung:
     """One variant on a ladder.
 
-    speed_up: the first timed rung's median over this one's; None where either has no resolved time.
-    speed_up_interval: from the 95 % intervals of both medians, each at its worst, so that it holds
-    the true ratio at least nine times in ten; None for the first rung itself.
+    is_base: the first rung with a resolved time, of several that have one; what the others are
+    compared with. speed_up: its median over this one's, so 1 for itself; None where either has no
+    resolved time, and on a ladder with a single one. speed_up_interval: holds the true ratio with
+    at least 95 %, see statistics.ratio_interval; None for the base itself.
     """
 
     measurement: Measurement
     placement: Placement
     rate: Rate | None
+    is_base: bool = False
     speed_up: float | None = None
     speed_up_interval: tuple[float, float] | None = None
 
@@ -52,7 +56,7 @@ def ladders(run: Run, family: str, order: Sequence[str]) -> tuple[Ladder, ...]:
     for (size, dtype), members in groups.items():
         members.sort(key=lambda one: rank.get(one.kernel, len(rank)))
         placed = [(one, place(one, run.hardware)) for one in members]
-        timed: list[CacheState | None] = [
+        states: list[CacheState | None] = [
             state for state in CacheState if any(state in where.rates for _, where in placed)
         ]
         found.extend(
@@ -63,40 +67,56 @@ def ladders(run: Run, family: str, order: Sequence[str]) -> tuple[Ladder, ...]:
                 state=state,
                 rungs=_rungs(placed, state),
             )
-            for state in (timed or [None])
+            for state in (states or [None])
         )
     return tuple(found)
 
 
-def speed_up(first: Rate, other: Rate) -> float | None:
-    """How many times faster `other` is than `first`; None where a time is not resolved."""
-    return first.median_s / other.median_s if first.resolved and other.resolved else None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """A rate and the samples that it was made from."""
+
+    rate: Rate
+    samples_s: tuple[float, ...]
 
 
-def speed_up_interval(first: Rate, other: Rate) -> tuple[float, float] | None:
-    """The least and the most that the intervals of both medians allow."""
-    if first.interval95 is None or other.interval95 is None or other.interval95[0] <= 0:
+def timed(measurement: Measurement, placement: Placement, state: CacheState) -> Timed | None:
+    """The rate in one state; None where there is none."""
+    rate = placement.rates.get(state)
+    if rate is None:
         return None
-    return (
-        first.interval95[0] / other.interval95[1],
-        first.interval95[1] / other.interval95[0],
-    )
+    return Timed(rate=rate, samples_s=measurement.times[state].samples_s)
+
+
+def speed_up(base: Timed | None, other: Timed | None) -> float | None:
+    """How many times faster `other` is than `base`; None where a time is absent or not resolved."""
+    if base is None or other is None or not (base.rate.resolved and other.rate.resolved):
+        return None
+    ratio = base.rate.median_s / other.rate.median_s
+    return ratio if math.isfinite(ratio) else None
+
+
+def speed_up_interval(base: Timed | None, other: Timed | None) -> tuple[float, float] | None:
+    """The interval of that ratio; None without one, and for the base itself."""
+    if base is None or other is None or base is other or speed_up(base, other) is None:
+        return None
+    return ratio_interval(base.samples_s, other.samples_s)
 
 
 def _rungs(
     placed: Sequence[tuple[Measurement, Placement]], state: CacheState | None
 ) -> tuple[Rung, ...]:
-    rates = [None if state is None else where.rates.get(state) for _, where in placed]
-    first = next((rate for rate in rates if rate is not None and rate.resolved), None)
+    times = [None if state is None else timed(one, where, state) for one, where in placed]
+    resolved = [one for one in times if one is not None and one.rate.resolved]
+    base = resolved[0] if len(resolved) > 1 else None
     return tuple(
         Rung(
             measurement=one,
             placement=where,
-            rate=rate,
-            speed_up=None if first is None or rate is None else speed_up(first, rate),
-            speed_up_interval=None
-            if first is None or rate is None or rate is first
-            else speed_up_interval(first, rate),
+            rate=None if time is None else time.rate,
+            is_base=time is not None and time is base,
+            speed_up=speed_up(base, time),
+            speed_up_interval=speed_up_interval(base, time),
         )
-        for (one, where), rate in zip(placed, rates, strict=True)
+        for (one, where), time in zip(placed, times, strict=True)
     )

@@ -108,6 +108,8 @@ def place(measurement: Measurement, hardware: HardwareSpec) -> Placement:
     if not rates:
         why = "the result was not verified" if measurement.times else "nothing was timed"
         notes.append(f"no rates: {why}; the bound is the model's")
+    if (cold_note := _cold_below_hot(rates)) is not None:
+        notes.append(cold_note)
     primary = next((state for state in (CacheState.COLD, CacheState.HOT) if state in rates), None)
     return Placement(
         intensity=model.intensity,
@@ -121,6 +123,19 @@ def place(measurement: Measurement, hardware: HardwareSpec) -> Placement:
         rates=rates,
         primary=primary,
         notes=tuple(notes),
+    )
+
+
+def _cold_below_hot(rates: Mapping[CacheState, Rate]) -> str | None:
+    """What to make of a cold time that is below the hot one by more than both intervals."""
+    cold, hot = rates.get(CacheState.COLD), rates.get(CacheState.HOT)
+    if cold is None or hot is None or cold.interval95 is None or hot.interval95 is None:
+        return None
+    if not (cold.resolved and hot.resolved) or cold.interval95[1] >= hot.interval95[0]:
+        return None
+    return (
+        "the cold median is below the hot one: a cold time ends with the kernel, when what it "
+        "wrote may still lie in L2; runs back to back may have to wait for it to reach DRAM"
     )
 
 

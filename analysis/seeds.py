@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rooflens.analysis.ladder import speed_up, speed_up_interval
+from rooflens.analysis.ladder import Timed, speed_up, speed_up_interval, timed
 from rooflens.analysis.placement import Rate, place
 from rooflens.measurement import Measurement
 from rooflens.run import Run
@@ -62,35 +62,32 @@ def seed_rows(figures: Sequence[Figure], run: Run, dram_bytes_per_s: float) -> t
     found = {
         (one.kernel, tuple(one.size.items()), one.dtype.value): one for one in run.measurements
     }
-    bases: dict[str, Rate | None] = {}
+    bases: dict[str, Timed | None] = {}
     rows: list[SeedRow] = []
     for figure in figures:
         measurement = found.get((figure.kernel, tuple(figure.size.items()), "float32"))
-        rate, missing = _hot(measurement, run)
-        base = bases.setdefault(figure.family, rate)
+        time, missing = _hot(measurement, run)
+        base = bases.setdefault(figure.family, time)
         least = figure.least_rate()
         rows.append(
             SeedRow(
                 figure=figure,
                 cached_there=least is not None and least > dram_bytes_per_s,
                 contradicts=_contradicts(figure),
-                rate=rate,
-                ratio=None if rate is None or base is None else speed_up(base, rate),
-                ratio_interval=None
-                if rate is None or base is None or rate is base
-                else speed_up_interval(base, rate),
+                rate=None if time is None else time.rate,
+                ratio=speed_up(base, time),
+                ratio_interval=speed_up_interval(base, time),
                 missing=missing,
             )
         )
     return tuple(rows)
 
 
-def _hot(measurement: Measurement | None, run: Run) -> tuple[Rate | None, str | None]:
+def _hot(measurement: Measurement | None, run: Run) -> tuple[Timed | None, str | None]:
     if measurement is None:
         return None, "not in this run"
-    placement = place(measurement, run.hardware)
-    rate = placement.rates.get(CacheState.HOT)
-    return rate, None if rate is not None else measurement.reason or "no hot time"
+    found = timed(measurement, place(measurement, run.hardware), CacheState.HOT)
+    return found, None if found is not None else measurement.reason or "no hot time"
 
 
 def _contradicts(figure: Figure) -> bool:

@@ -11,6 +11,10 @@ from itertools import pairwise
 
 from rooflens.errors import UsageError
 
+RATIO_CONFIDENCE = 0.975  # of each median, so that both hold with 0.95
+TAIL_ROUNDING = 1e-9  # relative, of a tail by logarithms of factorials at 10^6 samples
+NEGLIGIBLE = 1e-17
+
 
 def median(samples: Iterable[float]) -> float:
     """The middle sample, or the mean of the middle two."""
@@ -62,27 +66,56 @@ def smallest_step(samples: Iterable[float]) -> float:
     return min((b - a for a, b in pairwise(sorted(set(samples)))), default=0.0)
 
 
+def ratio_interval(
+    numerator: Iterable[float], denominator: Iterable[float]
+) -> tuple[float, float] | None:
+    """An interval that holds the ratio of two true medians with at least 95 %; samples above zero.
+
+    Each median is in its own 97.5 % interval; one of the two is missed with at most 5 %, whether
+    the two sets of samples depend on each other or not (Bonferroni). None where either has too few
+    samples (under 7), or the denominator's interval reaches zero.
+    """
+    above = median_interval(numerator, RATIO_CONFIDENCE)
+    below = median_interval(denominator, RATIO_CONFIDENCE)
+    if above is None or below is None or below[0] <= 0:
+        return None
+    return above[0] / below[1], above[1] / below[0]
+
+
 @lru_cache(maxsize=1024)
 def interval_ranks(count: int, confidence: float = 0.95) -> tuple[int, int] | None:
     """Ranks, from 1, of the order statistics that enclose the median; None if `count` is too small.
 
     The number of samples below the median is binomial(count, 1/2), so the interval from rank r to
     count + 1 - r misses it with probability 2 P(B <= r - 1); r is the largest with that at most
-    1 - confidence. The sum is exact, in whole numbers. Source: David and Nagaraja, Order
-    Statistics, 3rd edition, section 7.1.
+    1 - confidence. Source: David and Nagaraja, Order Statistics, 3rd edition, section 7.1.
     """
     if count < 1:
         raise UsageError(f"the number of samples must be at least 1, got {count}")
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be between 0 and 1, got {confidence!r}")
     # str gives 0.95 as it was written, not as its nearest binary fraction.
-    allowed = math.floor((1 - Fraction(str(confidence))) / 2 * 2**count)
-    rank, ways, tail = 0, 1, 1
-    while tail <= allowed and rank < count // 2:
-        rank += 1
-        ways = ways * (count - rank + 1) // rank
-        tail += ways
-    return None if rank == 0 else (rank, count + 1 - rank)
+    allowed = float((1 - Fraction(str(confidence))) / 2) * (1 + TAIL_ROUNDING)
+    fits, beyond = 0, count // 2 + 1  # rank 0 would miss it never
+    while beyond - fits > 1:
+        rank = (fits + beyond) // 2
+        if _lower_tail(count, rank - 1) <= allowed:
+            fits = rank
+        else:
+            beyond = rank
+    return None if fits == 0 else (fits, count + 1 - fits)
+
+
+def _lower_tail(count: int, most: int) -> float:
+    """P(B <= most) for B binomial(count, 1/2), most under half: from its largest term down."""
+    log_ways = math.lgamma(count + 1) - math.lgamma(most + 1) - math.lgamma(count - most + 1)
+    term = total = math.exp(log_ways - count * math.log(2))
+    for fewer in range(most, 0, -1):
+        term *= fewer / (count - fewer + 1)
+        total += term
+        if term <= total * NEGLIGIBLE:
+            break
+    return total
 
 
 def _ordered(samples: Iterable[float]) -> list[float]:

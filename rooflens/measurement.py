@@ -117,6 +117,11 @@ class Measurement:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.kernel != f"{self.family}.{self.variant}":
+            raise UsageError(
+                f"kernel must be family.variant, got {self.kernel!r} of family {self.family!r} and "
+                f"variant {self.variant!r}"
+            )
         if self.status is not Status.OK and not self.reason:
             raise UsageError(f"{self.kernel}: status {self.status} needs a reason")
         if self.times and self.basis is Basis.MODELLED:

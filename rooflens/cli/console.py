@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rooflens.report.text import clean
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -24,7 +26,7 @@ def stdout_console() -> "Console":
 
 def remark(text: str) -> None:
     """One line to stderr."""
-    print(f"rooflens: {text}", file=sys.stderr)
+    print(f"rooflens: {clean(text)}", file=sys.stderr)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from rooflens.cli.options import RunFormat
 from rooflens.errors import DataFormatError, UnknownNameError, UsageError
 from rooflens.kernels.registry import catalogue
 from rooflens.kernels.seed_figures import REFERENCE_CARD, seed_figures
+from rooflens.report.grid import print_line
 from rooflens.report.ladder import Document, ladder_documents, print_ladders, write_ladder_csv
 from rooflens.report.seeds import print_seeds as print_seed_table
 from rooflens.report.seeds import seed_documents, write_seed_csv
@@ -53,10 +54,10 @@ def print_ladder(names: tuple[str, ...], output: RunFormat) -> int:
     found = ladders(run, family, tuple(kernels))
     if output is RunFormat.TABLE:
         console = stdout_console()
-        console.print(f"{run.hardware.name}, run {path.name}", markup=False, highlight=False)
+        print_line(clean(f"{run.hardware.name}, run {path.name}"), console)
         print_ladders(found, ideas, console)
     else:
-        _write(ladder_documents(found, ideas), path, run, output, write_ladder_csv)
+        _write("ladders", ladder_documents(found, ideas), path, run, output, write_ladder_csv)
     return 0
 
 
@@ -77,7 +78,7 @@ def print_seeds(names: tuple[str, ...], output: RunFormat) -> int:
     if output is RunFormat.TABLE:
         print_seed_table(rows, run, path.name, ceiling.per_s, stdout_console())
     else:
-        _write(seed_documents(rows), path, run, output, write_seed_csv)
+        _write("seeds", seed_documents(rows), path, run, output, write_seed_csv)
     return 0
 
 
@@ -114,6 +115,7 @@ def _choose(given: str | None, *wanted: Callable[[Run], bool]) -> tuple[Path, Ru
 
 
 def _write(
+    name: str,
     documents: list[Document],
     path: Path,
     run: Run,
@@ -123,6 +125,6 @@ def _write(
     if output is RunFormat.CSV:
         write_csv(documents, sys.stdout, run=path.name, device=run.hardware.name)
         return
-    whole = {"run": path.name, "device": run.hardware.name, "ladders": documents}
+    whole = {"run": path.name, "device": run.hardware.name, name: documents}
     json.dump(whole, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")

@@ -119,10 +119,14 @@ def show(
 def ladder(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FAMILY [RUN]", help="The newest run with times if left out."),
+        typer.Argument(
+            metavar="FAMILY [RUN]",
+            help="A family, as softmax, and a run; the newest with its times if left out.",
+        ),
     ] = None,
     seeds: Annotated[
-        bool, typer.Option("--seeds", help="[RUN] beside the figures of the seed texts.")
+        bool,
+        typer.Option("--seeds", help="[RUN] beside the figures of the seed texts; no family."),
     ] = False,
     output: Annotated[RunFormat, typer.Option("--format", help="How to print.")] = RunFormat.TABLE,
 ) -> int:

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from rooflens.cli.console import stdout_console
+from rooflens.cli.console import remark, stdout_console
 from rooflens.cli.options import RunFormat
 from rooflens.errors import UsageError
 from rooflens.store import find_run, read_run
@@ -27,12 +27,17 @@ def show_run(name: str, output: RunFormat, *, launches: bool = False) -> int:
     elif output is RunFormat.CSV:
         from rooflens.report.csv import write_csv
 
+        if not run.measurements:
+            remark(f"run {path.name} has no results, so that its CSV is empty")
         write_csv(run, sys.stdout)
     elif launches:
+        from rooflens.report.grid import print_line
         from rooflens.report.launches import print_launches
+        from rooflens.report.text import clean
 
         console = stdout_console()
-        console.print(f"{run.hardware.name}, run {path.name}\n", markup=False, highlight=False)
+        print_line(clean(f"{run.hardware.name}, run {path.name}"), console)
+        console.print()
         print_launches(run, console)
     else:
         from rooflens.report.table import print_run

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from rooflens.report.document import Document, document
+from rooflens.report.text import clean
 from rooflens.run import Run
 from rooflens.terms import CacheState
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@")
 
 _TIME_ENTRIES = (
     "median_s",
@@ -91,10 +92,11 @@ def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
 
 
 def _safe(value: object) -> object:
-    """Text cells that start like a formula are marked as text; numbers stay as they are."""
+    """Text on one line without what a terminal would obey, marked as text where it starts like a
+    formula; numbers stay as they are."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
         return value
-    encodable = value.encode("utf-8", "replace").decode()
-    return f"'{encodable}" if encodable.startswith(_FORMULA_STARTS) else encodable
+    text = clean(value)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

@@ -124,7 +124,10 @@ def _fields(ladder: Ladder, ideas: Mapping[str, str]) -> list[Field]:
             idea,
         ]
     rates = [_rate_cells(one.rate) for one in rungs]
-    ups = [ratio_text(one.speed_up, one.speed_up_interval) for one in rungs]
+    ups = [
+        ratio_text(one.speed_up, one.speed_up_interval) + (" base" if one.is_base else "")
+        for one in rungs
+    ]
     bounds = [_bound(one.rate) for one in rungs]
     return [
         first,
@@ -212,6 +215,7 @@ def _rung_document(rung: Rung, ideas: Mapping[str, str]) -> Document:
         "reason": rung.measurement.reason,
         "basis": rung.measurement.basis.value,
         "median_s": None if rate is None else rate.median_s,
+        "is_base": rung.is_base,
         "speed_up": rung.speed_up,
         "speed_up_interval": rung.speed_up_interval,
         "achieved_bytes_per_s": None if rate is None else rate.achieved_bytes_per_s,

@@ -41,7 +41,24 @@ def test_rungs_are_in_the_order_of_the_catalogue_and_compared_with_the_first() -
     found = only(row("second", {HOT: 2e-6}), row("first", {HOT: 8e-6}))
     assert [rung.measurement.variant for rung in found.rungs] == ["first", "second"]
     assert [rung.speed_up for rung in found.rungs] == [1.0, 4.0]
+    assert [rung.is_base for rung in found.rungs] == [True, False]
     assert found.rungs[0].speed_up_interval is None
+
+
+def test_a_single_timed_rung_has_nothing_to_be_faster_than() -> None:
+    for found in (
+        only(row("first", {HOT: 2e-6})),
+        only(row("first", {}), row("second", {HOT: 2e-6})),
+        only(row("first", {HOT: 2e-6}), row("second", {HOT: 1e-8}, resolution_s=1e-7)),
+    ):
+        assert {rung.speed_up for rung in found.rungs} == {None}
+        assert not any(rung.is_base for rung in found.rungs)
+
+
+def test_a_ratio_past_all_numbers_is_absent() -> None:
+    found = only(row("first", {HOT: 1e300}), row("second", {HOT: 1e-300}))
+    assert found.rungs[1].speed_up is None
+    assert found.rungs[1].speed_up_interval is None
 
 
 def test_a_kernel_that_the_catalogue_lacks_comes_last() -> None:
@@ -50,12 +67,13 @@ def test_a_kernel_that_the_catalogue_lacks_comes_last() -> None:
 
 
 def test_the_interval_takes_each_median_at_its_worst() -> None:
-    # 20 samples: the 95 % interval of the median is from the 6th to the 15th.
+    # 20 samples: the 97.5 % interval of the median is from the 5th to the 16th (P(B <= 4) =
+    # 0.0059, P(B <= 5) = 0.0207).
     first = tuple(8e-6 + 1e-7 * step for step in range(20))
     second = tuple(2e-6 + 1e-8 * step for step in range(20))
     rung = only(row("first", {HOT: first}), row("second", {HOT: second})).rungs[1]
     assert rung.speed_up_interval == pytest.approx(
-        ((8e-6 + 5e-7) / (2e-6 + 14e-8), (8e-6 + 14e-7) / (2e-6 + 5e-8))
+        ((8e-6 + 4e-7) / (2e-6 + 15e-8), (8e-6 + 15e-7) / (2e-6 + 4e-8))
     )
 
 
@@ -75,8 +93,8 @@ def test_a_rung_without_a_time_keeps_its_place_and_its_reason() -> None:
     skipped = dataclasses.replace(
         row("first", {}), status=Status.SKIPPED, reason="too large", basis=Basis.MODELLED
     )
-    found = only(skipped, row("second", {HOT: 3e-6}))
-    assert [rung.speed_up for rung in found.rungs] == [None, 1.0]
+    found = only(skipped, row("second", {HOT: 3e-6}), row("third", {HOT: 1.5e-6}))
+    assert [rung.speed_up for rung in found.rungs] == [None, 1.0, 2.0]
     assert found.rungs[0].measurement.reason == "too large"
 
 
@@ -95,7 +113,7 @@ def test_other_families_are_left_out() -> None:
     assert ladders(run_of(row("first", {HOT: 1e-6})), "other", ()) == ()
 
 
-@given(times=st.lists(st.floats(min_value=1e-6, max_value=1.0), min_size=1, max_size=6))
+@given(times=st.lists(st.floats(min_value=1e-6, max_value=1.0), min_size=2, max_size=6))
 def test_speed_ups_order_rungs_as_their_times_do(times: list[float]) -> None:
     (found,) = ladders(
         run_of(*(row(f"v{place}", {HOT: time}) for place, time in enumerate(times))), "family", ()

@@ -228,3 +228,20 @@ def test_percentiles_come_from_the_raw_samples() -> None:
     assert rate.samples == 11
     few = place(measured(flops={FP32: 8}, moved=8, times_s={HOT: samples[:5]}), H200).rates[HOT]
     assert few.interval95 is None
+
+
+@pytest.mark.parametrize(
+    ("cold_s", "hot_s", "noted"),
+    [(9e-6, 10e-6, True), (11e-6, 10e-6, False), (10e-6, 10e-6, False)],
+)
+def test_a_cold_time_below_the_hot_one_is_pointed_out(
+    cold_s: float, hot_s: float, noted: bool
+) -> None:
+    times = {CacheState.COLD: (cold_s,) * 20, CacheState.HOT: (hot_s,) * 20}
+    found = place(measured(flops={}, moved=4_000_000, times_s=times), H200)
+    assert any("cold median is below the hot one" in note for note in found.notes) == noted
+    few = {state: samples[:3] for state, samples in times.items()}  # no interval, no telling
+    assert not any(
+        "cold median" in note
+        for note in place(measured(flops={}, moved=4_000_000, times_s=few), H200).notes
+    )

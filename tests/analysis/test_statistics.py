@@ -14,6 +14,7 @@ from rooflens.analysis.statistics import (
     median,
     median_interval,
     percentile,
+    ratio_interval,
     relative_width,
     smallest_step,
 )
@@ -95,6 +96,36 @@ def test_ranks_are_the_narrowest_with_the_confidence(count: int, confidence: flo
     assert rank <= (count + 1) / 2
     assert miss(rank) <= allowed
     assert miss(rank + 1) > allowed
+
+
+@pytest.mark.parametrize("count", [10_001, 1_000_000])
+def test_ranks_of_many_samples_are_those_of_the_normal_distribution(count: int) -> None:
+    ranks = interval_ranks(count)
+    assert ranks is not None
+    # rank - 1 is at most count / 2 - 1.96 sqrt(count) / 2, but for the step from one to the next.
+    assert ranks[0] == pytest.approx(count / 2 + 0.5 - 1.959964 * math.sqrt(count) / 2, abs=1.0)
+
+
+def test_interval_of_a_ratio_by_hand() -> None:
+    # 7 samples: all of them, since 2 / 2^7 = 0.0156; 6 would miss with 0.031, over 0.025.
+    assert ratio_interval(range(7, 14), range(1, 8)) == (7 / 7, 13 / 1)
+    assert ratio_interval(range(7, 13), range(1, 8)) is None
+    assert ratio_interval(range(7, 14), range(1, 7)) is None
+    assert ratio_interval(range(7, 14), range(7)) is None  # the denominator may be 0
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+def test_simulated_coverage_of_a_ratio(dependent: bool) -> None:
+    generator = np.random.default_rng(20090402)
+    trials, held = 1000, 0
+    for _ in range(trials):
+        above = generator.exponential(2.0, 25)
+        below = 8.0 / above if dependent else generator.exponential(1.0, 25)
+        truth = 2.0 * math.log(2.0) / (4.0 / math.log(2.0) if dependent else math.log(2.0))
+        interval = ratio_interval(above, below)
+        assert interval is not None
+        held += interval[0] <= truth <= interval[1]
+    assert held >= 0.95 * trials
 
 
 def test_confidence_is_read_as_written() -> None:

@@ -100,10 +100,11 @@ def measurements(draw: st.DrawFn) -> Measurement:
     status = draw(st.sampled_from(Status))
     basis = draw(st.sampled_from(Basis))
     by_state = st.dictionaries(st.sampled_from(CacheState), time_samples)
+    family, variant = draw(words), draw(words)
     return Measurement(
-        kernel=draw(words),
-        family=draw(words),
-        variant=draw(words),
+        kernel=f"{family}.{variant}",
+        family=family,
+        variant=variant,
         dtype=draw(st.sampled_from(DType)),
         size=draw(st.dictionaries(words, wholes, max_size=3)),
         status=status,

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from rooflens.cli.main import main
 from rooflens.report.document import document
 from rooflens.store import write_run
-from tests.rooflens.examples import measured, run_of
+from tests.rooflens.examples import CARD, measured, run_of
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -83,7 +84,7 @@ def test_mistakes_are_one_line_and_code_2(
 def test_seeds_mark_what_only_a_cache_explains(capsys: pytest.CaptureFixture[str]) -> None:
     code, text, _ = run(capsys, "ladder", "--seeds", "--format", "json")
     assert code == 0
-    rows = {row["kernel"]: row for row in json.loads(text)["ladders"]}
+    rows = {row["kernel"]: row for row in json.loads(text)["seeds"]}
     assert rows["rope.naive"]["there"]["only_a_cache_explains_it"]
     assert not rows["softmax.naive"]["there"]["only_a_cache_explains_it"]
     code, table, _ = run(capsys, "ladder", "--seeds")
@@ -239,3 +240,61 @@ def test_what_a_terminal_would_obey_is_not_printed(capsys: pytest.CaptureFixture
     code, _, err = run(capsys, "run", "gemv", "--size", "m\x1b[31m=1,k=1")
     assert code == 2
     assert "\x1b" not in err
+
+
+HOSTILE = "\x1b[31mX\x07[bold]b[/bold]\u202e\r\n=1+1"
+
+
+@pytest.fixture
+def hostile_run(tmp_path: Path) -> str:
+    """A run whose every text from outside would command a terminal or a spreadsheet."""
+    row = measured("naive", 1e-3, 1e-3)
+    bad = run_of(
+        replace(row, kernel=f"softmax.{HOSTILE}", variant=HOSTILE, notes=(HOSTILE,)),
+        card=replace(CARD, name=HOSTILE, notes=(HOSTILE,)),
+    )
+    provenance = replace(bad.provenance, notes=(HOSTILE,), driver_version=HOSTILE)
+    bad = replace(bad, provenance=provenance)
+    folder = write_run(bad, tmp_path / "elsewhere", document=document(bad))
+    return str(folder.rename(folder.parent / "na\x1bme"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "{}"),
+        ("show", "{}", "--launches"),
+        ("show", "{}", "--format", "csv"),
+        ("show", "{}", "--format", "json"),
+        ("ladder", "softmax", "{}"),
+        ("ladder", "softmax", "{}", "--format", "csv"),
+        ("ladder", "softmax", "{}", "--format", "json"),
+        ("ladder", "gemm", "{}"),
+        ("ladder", "--seeds", "{}"),
+        ("ladder", "--seeds", "{}", "--format", "csv"),
+        ("ladder", "--seeds", "{}", "--format", "json"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_from_a_run_on_disk_commands_the_terminal(
+    capsys: pytest.CaptureFixture[str], hostile_run: str, arguments: tuple[str, ...]
+) -> None:
+    code, out, err = run(capsys, *(one.format(hostile_run) for one in arguments))
+    assert code in (0, 2)
+    assert not set(out + err) & {"\x1b", "\x07", "\u202e"}
+    assert not any(line.startswith("=1+1") for line in out.splitlines())
+    assert out or err
+
+
+def test_a_run_without_results_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    empty = run_of()
+    name = str(write_run(empty, tmp_path / "elsewhere", document=document(empty)))
+    for arguments, code, said in (
+        (("show", name), 0, "no results"),
+        (("show", name, "--format", "csv"), 0, "has no results, so that its CSV is empty"),
+        (("show", name, "--launches"), 0, "no kernel of this run has launches"),
+        (("ladder", "softmax", name), 2, "it has no results"),
+    ):
+        found, out, err = run(capsys, *arguments)
+        assert found == code
+        assert said in out + err

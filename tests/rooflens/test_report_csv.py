@@ -61,10 +61,11 @@ def test_columns_are_snake_case_and_the_same_in_every_row() -> None:
     assert dict(zip(header, lines[1], strict=True))["size_rows"] == ""
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_a_formula_becomes_text(start: str) -> None:
+@pytest.mark.parametrize("before", ["", "\t", "\r", " \n"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_a_formula_becomes_text(start: str, before: str) -> None:
     hostile = f"{start}cmd|' /C calc'!A0"
-    (row,) = rows_of(run_of(ended("naive", Status.SKIPPED, hostile)))
+    (row,) = rows_of(run_of(ended("naive", Status.SKIPPED, before + hostile)))
     assert row["reason"] == f"'{hostile}"
 
 
@@ -73,10 +74,10 @@ def test_negative_numbers_stay_numbers() -> None:
     assert float(row["hot_median_s"]) == pytest.approx(-1e-6)
 
 
-def test_quotes_commas_and_line_ends_survive() -> None:
-    reason = 'a "quoted", reason\r\nof two lines; é 型'
+def test_quotes_and_commas_survive_and_lines_become_one() -> None:
+    reason = 'a "quoted", reason\r\nof two lines; é 型 \x1b[31m'
     run = run_of(ended("naive", Status.SKIPPED, reason))
-    assert rows_of(run)[0]["reason"] == reason
+    assert rows_of(run)[0]["reason"] == 'a "quoted", reason of two lines; é 型 ?[31m'
     assert text_of(run).endswith("\r\n")
 
 

@@ -65,7 +65,7 @@ def test_each_number_stands_in_its_column() -> None:
 
 
 def test_a_pipe_gets_every_column_in_full() -> None:
-    long = replace(measured("naive", 1e-3, 1e-3), kernel="family." + "n" * 200)
+    long = replace(measured("naive", 1e-3, 1e-3), kernel="softmax." + "n" * 200, variant="n" * 200)
     text = printed(run_of(long, *ladder().measurements))
     assert "n" * 200 in text
     assert "…" not in text
@@ -195,7 +195,9 @@ def test_unknown_roofs_are_said_to_be_unknown() -> None:
 
 def test_text_from_a_file_cannot_command_the_terminal() -> None:
     hostile = "\x1b[31mred [bold]x[/bold] \x07\u202e\ntwo"
-    nasty = replace(ended("naive", Status.SKIPPED, hostile), kernel=f"k{hostile}")
+    nasty = replace(
+        ended("naive", Status.SKIPPED, hostile), kernel=f"softmax.{hostile}", variant=hostile
+    )
     for width in (None, 120):
         text = printed(run_of(nasty, card=replace(CARD, name=hostile)), width)
         assert not set(text) & {"\x1b", "\x07", "\u202e"}
