@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rooflens.analysis.placement import Placement, Rate, place
+from rooflens.analysis.placed import Placement, Rate
+from rooflens.analysis.placement import place
 from rooflens.analysis.statistics import ratio_interval
 from rooflens.measurement import Measurement
 from rooflens.precision import DType
@@ -50,7 +51,7 @@ def ladders(run: Run, family: str, order: Sequence[str]) -> tuple[Ladder, ...]:
     rank = {name: place for place, name in enumerate(order)}
     groups: dict[tuple[tuple[tuple[str, int], ...], DType], list[Measurement]] = {}
     for one in run.measurements:
-        if one.family == family:
+        if one.family == family and one.dtype is not None:
             groups.setdefault((tuple(one.size.items()), one.dtype), []).append(one)
     found: list[Ladder] = []
     for (size, dtype), members in groups.items():

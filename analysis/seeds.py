@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rooflens.analysis.ladder import Timed, speed_up, speed_up_interval, timed
-from rooflens.analysis.placement import Rate, place
+from rooflens.analysis.placed import Rate
+from rooflens.analysis.placement import place
 from rooflens.measurement import Measurement
 from rooflens.run import Run
 from rooflens.terms import CacheState
@@ -60,7 +61,9 @@ def seed_rows(figures: Sequence[Figure], run: Run, dram_bytes_per_s: float) -> t
     dram_bytes_per_s: of the card that the figures come from.
     """
     found = {
-        (one.kernel, tuple(one.size.items()), one.dtype.value): one for one in run.measurements
+        (one.kernel, tuple(one.size.items()), one.dtype.value): one
+        for one in run.measurements
+        if one.dtype is not None
     }
     bases: dict[str, Timed | None] = {}
     rows: list[SeedRow] = []

@@ -1,7 +1,5 @@
 """A session: every chosen kernel at every chosen size on one device, kept whatever happens."""
 
-import datetime
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,10 +15,9 @@ from rooflens.measurement import Measurement
 from rooflens.precision import DType
 from rooflens.profiler.device import Device, RunOptions
 from rooflens.profiler.prepare import plan_kernel
-from rooflens.profiler.revision import git_revision
+from rooflens.profiler.provenance import provenance_now
 from rooflens.run import Provenance, Run
 from rooflens.terms import Basis, SizeSet, Status
-from rooflens.version import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,21 +125,8 @@ def run_jobs(
 
 def provenance(device: Device, *, arguments: Sequence[str], headers: str | None) -> Provenance:
     """Where this session's numbers come from, as of now."""
-    versions = device.versions()
-    return Provenance(
-        created_utc=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        rooflens_version=VERSION,
-        git_revision=git_revision(),
-        python_version=platform.python_version(),
-        platform=f"{platform.system()} {platform.machine()}",
-        headers=headers,
-        arguments=tuple(arguments),
-        calibration=device.calibration,
-        driver_version=versions.get("driver_version"),
-        driver_cuda_version=versions.get("driver_cuda_version"),
-        nvrtc_version=versions.get("nvrtc_version"),
-        cuda_bindings_version=versions.get("cuda_bindings_version"),
-        cuda_core_version=versions.get("cuda_core_version"),
+    return provenance_now(
+        arguments, versions=device.versions(), headers=headers, calibration=device.calibration
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from rooflens.cost import Cost
 from rooflens.errors import UsageError
 from rooflens.precision import DType
+from rooflens.reported import Report
 from rooflens.terms import Basis, CacheState, Status
 
 
@@ -35,7 +36,7 @@ class TimeSamples:
     `launches_per_sample`, or an event pair's time less `correction_s`, the event constant measured
     on this device in this session. `resolution_s` is what the method can tell apart; a median that
     is not above it is not resolved. `stopped_by` is "interval" (95 % interval of the median under
-    the target) or "budget" (time ran out first).
+    the target), "budget" (time ran out first) or "report" (as many as another tool tells).
     """
 
     samples_s: tuple[float, ...]
@@ -96,14 +97,16 @@ class Measurement:
 
     basis: of the row's times, or MODELLED where there are none. architecture: what the code was
     compiled for ("sm_89"). source_hash: SHA-256 over the source, its includes and the options.
-    working_set_bytes: bytes of all buffers that the kernel touches.
+    working_set_bytes: bytes of all buffers that the kernel touches. report: what another tool says,
+    on an IMPORTED row and on no other; such a row's `kernel` is the short name of any kernel, and
+    it has no family, variant, dtype or cost, since no report holds them.
     """
 
     kernel: str
-    family: str
-    variant: str
-    dtype: DType
-    size: Mapping[str, int]
+    family: str | None = None
+    variant: str | None = None
+    dtype: DType | None = None
+    size: Mapping[str, int] = field(default_factory=dict)
     status: Status
     basis: Basis
     reason: str | None = None
@@ -115,9 +118,16 @@ class Measurement:
     verification: Verification | None = None
     times: Mapping[CacheState, TimeSamples] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    report: Report | None = None
 
     def __post_init__(self) -> None:
-        if self.kernel != f"{self.family}.{self.variant}":
+        if (self.report is not None) != (self.basis is Basis.IMPORTED):
+            raise UsageError(f"{self.kernel}: a report belongs to an imported row and to no other")
+        if any((state is CacheState.REPORTED) != (self.report is not None) for state in self.times):
+            raise UsageError(f"{self.kernel}: reported times belong to imported rows, others not")
+        if self.report is None and self.dtype is None:
+            raise UsageError(f"{self.kernel}: a row of the catalogue has a dtype")
+        if self.report is None and self.kernel != f"{self.family}.{self.variant}":
             raise UsageError(
                 f"kernel must be family.variant, got {self.kernel!r} of family {self.family!r} and "
                 f"variant {self.variant!r}"

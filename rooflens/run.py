@@ -74,9 +74,18 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One session's results. device_kind is "cuda", or "model" where nothing was executed."""
+    """One session's results.
+
+    device_kind is "cuda", "model" where nothing was executed, or "report" for what other tools
+    measured. hardware is None where a report names no card, or several.
+    """
 
     device_kind: str
-    hardware: HardwareSpec
+    hardware: HardwareSpec | None
     provenance: Provenance
     measurements: tuple[Measurement, ...]
+
+    @property
+    def card_name(self) -> str:
+        """The card's name, or that it is unknown."""
+        return "unknown card" if self.hardware is None else self.hardware.name

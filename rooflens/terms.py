@@ -25,11 +25,13 @@ class CacheState(StrEnum):
     """State of the L2 cache when a kernel starts.
 
     HOT: its data was touched by the launch before. COLD: other data was read since, so that
-    neither its inputs nor dirty lines are there.
+    neither its inputs nor dirty lines are there. REPORTED: as another tool left it, which its
+    report does not say (Nsight Compute flushes the caches unless told not to).
     """
 
     HOT = "hot"
     COLD = "cold"
+    REPORTED = "reported"
 
 
 class Bound(StrEnum):

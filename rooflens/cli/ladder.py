@@ -54,7 +54,7 @@ def print_ladder(names: tuple[str, ...], output: RunFormat) -> int:
     found = ladders(run, family, tuple(kernels))
     if output is RunFormat.TABLE:
         console = stdout_console()
-        print_line(clean(f"{run.hardware.name}, run {path.name}"), console)
+        print_line(clean(f"{run.card_name}, run {path.name}"), console)
         print_ladders(found, ideas, console)
     else:
         _write("ladders", ladder_documents(found, ideas), path, run, output, write_ladder_csv)
@@ -83,7 +83,11 @@ def print_seeds(names: tuple[str, ...], output: RunFormat) -> int:
 
 
 def _families(run: Run, *, timed: bool) -> dict[str, None]:
-    return dict.fromkeys(one.family for one in run.measurements if one.times or not timed)
+    return dict.fromkeys(
+        one.family
+        for one in run.measurements
+        if one.family is not None and (one.times or not timed)
+    )
 
 
 def _choose(given: str | None, *wanted: Callable[[Run], bool]) -> tuple[Path, Run]:
@@ -123,8 +127,8 @@ def _write(
     write_csv: Callable[..., None],
 ) -> None:
     if output is RunFormat.CSV:
-        write_csv(documents, sys.stdout, run=path.name, device=run.hardware.name)
+        write_csv(documents, sys.stdout, run=path.name, device=run.card_name)
         return
-    whole = {"run": path.name, "device": run.hardware.name, name: documents}
+    whole = {"run": path.name, "device": run.card_name, name: documents}
     json.dump(whole, sys.stdout, indent=2, allow_nan=False)
     sys.stdout.write("\n")

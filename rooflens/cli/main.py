@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rooflens.analysis.readers.locale_numbers import DecimalMark
 from rooflens.cli.options import INTERRUPTED_CODE, RunFormat, TextFormat, parse_dtype
 from rooflens.errors import RooflensError, UsageError
 from rooflens.version import VERSION
@@ -97,6 +98,40 @@ def run(
         launches=launches,
     )
     return run_catalogue(request)
+
+
+@app.command("import")
+def import_files(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="Reports of other tools, as ncu --csv writes them."),
+    ] = None,
+    card: Annotated[
+        str | None,
+        typer.Option("--gpu", metavar="CARD", help="The card, where no report names it."),
+    ] = None,
+    decimal: Annotated[
+        DecimalMark | None,
+        typer.Option(help="How numbers are written, where the file does not tell."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(help="Folder in which the run gets a folder of its own.")
+    ] = None,
+    output: Annotated[
+        TextFormat, typer.Option("--format", help="How to print.")
+    ] = TextFormat.TABLE,
+) -> int:
+    """Read Nsight Compute's reports (told by content) as a run with basis imported."""
+    from rooflens.cli.import_reports import ImportRequest, import_reports
+
+    request = ImportRequest(
+        files=tuple(files or ()),
+        card=card,
+        decimal=decimal,
+        out=out,
+        as_json=output is TextFormat.JSON,
+    )
+    return import_reports(request)
 
 
 @app.command()

@@ -58,8 +58,9 @@ def parse_cache_states(text: str) -> tuple[CacheState, ...]:
     """The states that "hot", "cold" or "both" stand for."""
     if text == "both":
         return (CacheState.HOT, CacheState.COLD)
-    if text not in tuple(CacheState):
-        raise UnknownNameError("cache state", text, (*CacheState, "both"))
+    known = (CacheState.HOT, CacheState.COLD)
+    if text not in known:
+        raise UnknownNameError("cache state", text, (*known, "both"))
     return (CacheState(text),)
 
 

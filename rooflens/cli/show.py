@@ -36,7 +36,7 @@ def show_run(name: str, output: RunFormat, *, launches: bool = False) -> int:
         from rooflens.report.text import clean
 
         console = stdout_console()
-        print_line(clean(f"{run.hardware.name}, run {path.name}"), console)
+        print_line(clean(f"{run.card_name}, run {path.name}"), console)
         console.print()
         print_launches(run, console)
     else:

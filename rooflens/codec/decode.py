@@ -2,9 +2,8 @@
 later minor version may add fields. Derived numbers in the file are never read.
 """
 
-import re
-
-from rooflens.codec.node import Node, as_word, describe, optional
+from rooflens.codec.decode_report import decode_report
+from rooflens.codec.node import Node, as_word, capability, optional, triple
 from rooflens.codec.samples import Samples
 from rooflens.cost import Cost, Traffic
 from rooflens.errors import DataFormatError
@@ -29,7 +28,7 @@ def decode_run(record: object, samples: Samples, *, path: str) -> Run:
     _refuse_stray_samples(samples, measurements, path)
     return Run(
         device_kind=device.get("kind").text(),
-        hardware=_hardware(device),
+        hardware=_hardware(device) if device.get_optional("name") is not None else None,
         provenance=_provenance(root.get("provenance")),
         measurements=measurements,
     )
@@ -86,7 +85,7 @@ def _hardware(node: Node) -> HardwareSpec:
 def _limits(device: Node) -> LaunchLimits:
     node = device.get("limits")
     return LaunchLimits(
-        compute_capability=_compute_capability(device.get("compute_capability")),
+        compute_capability=capability(device.get("compute_capability")),
         sm_count=device.get("sm_count").whole(),
         shared_bytes_per_block=node.get("shared_bytes_per_block").whole(),
         threads_per_block=node.get("threads_per_block").whole(),
@@ -98,13 +97,6 @@ def _limits(device: Node) -> LaunchLimits:
             node.get_optional("reserved_shared_bytes_per_block"), Node.whole
         ),
     )
-
-
-def _compute_capability(node: Node) -> tuple[int, int]:
-    found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", node.text())
-    if found is None:
-        node.fail(f'got {describe(node.value)}, expected major.minor, as in "8.9"')
-    return int(found[1]), int(found[2])
 
 
 def _ceiling(node: Node) -> Ceiling:
@@ -153,17 +145,19 @@ def _result(node: Node, index: int, samples: Samples) -> Measurement:
         as_word(entry, name, CacheState): _times(entry, index, CacheState(name), samples)
         for name, entry in node.get("time").entries().items()
     }
+    imported = node.get("basis").word(Basis) is Basis.IMPORTED
+    report = node.build(lambda: decode_report(node)) if imported else None
     return node.build(
         lambda: Measurement(
             kernel=node.get("kernel").text(),
-            family=node.get("family").text(),
-            variant=node.get("variant").text(),
-            dtype=node.get("dtype").word(DType),
+            family=optional(node.get_optional("family"), Node.text),
+            variant=optional(node.get_optional("variant"), Node.text),
+            dtype=optional(node.get_optional("dtype"), lambda dtype: dtype.word(DType)),
             size={name: entry.whole() for name, entry in node.get("size").entries().items()},
             status=node.get("status").word(Status),
             basis=node.get("basis").word(Basis),
             reason=optional(node.get_optional("reason"), Node.text),
-            cost=_cost(node) if _has_cost(node) else None,
+            cost=_cost(node) if report is None and _has_cost(node) else None,
             working_set_bytes=optional(node.get_optional("working_set_bytes"), Node.whole),
             launches=tuple(_launch(entry) for entry in node.get("launches").items()),
             architecture=optional(node.get_optional("architecture"), Node.text),
@@ -171,6 +165,7 @@ def _result(node: Node, index: int, samples: Samples) -> Measurement:
             verification=optional(node.get_optional("verification"), _verification),
             times=times,
             notes=node.get("notes").texts(),
+            report=report,
         )
     )
 
@@ -232,19 +227,12 @@ def _traffic(node: Node, kind: str) -> Traffic:
 def _launch(node: Node) -> LaunchRecord:
     return LaunchRecord(
         entry=node.get("entry").text(),
-        grid=_triple(node.get("grid")),
-        block=_triple(node.get("block")),
+        grid=triple(node.get("grid")),
+        block=triple(node.get("block")),
         dynamic_shared_bytes=node.get("dynamic_shared_bytes").whole(),
         cost=_cost(node),
         resources=optional(node.get_optional("resources"), _resources),
     )
-
-
-def _triple(node: Node) -> tuple[int, int, int]:
-    values = [entry.whole() for entry in node.items()]
-    if len(values) != 3:
-        node.fail(f"got {len(values)} numbers, expected three (x, y, z)")
-    return values[0], values[1], values[2]
 
 
 def _resources(node: Node) -> Resources:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from rooflens.codec.encode_report import encode_report
 from rooflens.cost import Cost
 from rooflens.errors import UsageError
 from rooflens.hardware import Ceiling, HardwareSpec, LaunchLimits
@@ -25,7 +26,7 @@ def encode_run(run: Run) -> Plain:
     """
     record = {
         "schema_version": SCHEMA_VERSION,
-        "device": {"name": run.hardware.name, "kind": run.device_kind, **encode_card(run.hardware)},
+        "device": _device(run),
         "provenance": _provenance(run.provenance),
         "results": [_result(measurement) for measurement in run.measurements],
     }
@@ -48,6 +49,13 @@ def refuse_not_finite(value: object, place: str) -> None:
     elif isinstance(value, list):
         for index, entry in enumerate(value):
             refuse_not_finite(entry, f"{place}[{index}]")
+
+
+def _device(run: Run) -> Plain:
+    """The card, or its absence: a `kind` and no name."""
+    if run.hardware is None:
+        return {"name": None, "kind": run.device_kind}
+    return {"name": run.hardware.name, "kind": run.device_kind, **encode_card(run.hardware)}
 
 
 def encode_ceiling(ceiling: Ceiling) -> Plain:
@@ -125,12 +133,19 @@ def _calibration(calibration: Calibration) -> Plain:
 
 
 def _result(measurement: Measurement) -> Plain:
-    verification = measurement.verification
+    plain = _catalogue_result(measurement)
+    if measurement.report is not None:
+        plain |= encode_report(measurement.report)
+    return plain
+
+
+def _catalogue_result(measurement: Measurement) -> Plain:
+    verification, dtype = measurement.verification, measurement.dtype
     return {
         "kernel": measurement.kernel,
         "family": measurement.family,
         "variant": measurement.variant,
-        "dtype": measurement.dtype.value,
+        "dtype": None if dtype is None else dtype.value,
         "size": dict(measurement.size),
         "status": measurement.status.value,
         "reason": measurement.reason,

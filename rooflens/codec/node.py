@@ -1,6 +1,7 @@
 """A value in a JSON file together with its place, so that each complaint names file and field."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import NoReturn, TypeVar
@@ -146,3 +147,19 @@ def as_word(node: Node, text: str, kind: type[W]) -> W:
 def optional(node: Node | None, read: Callable[[Node], T]) -> T | None:
     """What `read` makes of the node, or None where there is none."""
     return None if node is None else read(node)
+
+
+def triple(node: Node) -> tuple[int, int, int]:
+    """Three whole numbers: (x, y, z)."""
+    values = [entry.whole() for entry in node.items()]
+    if len(values) != 3:
+        node.fail(f"got {len(values)} numbers, expected three (x, y, z)")
+    return values[0], values[1], values[2]
+
+
+def capability(node: Node) -> tuple[int, int]:
+    """A compute capability: (major, minor) from "8.9"."""
+    found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", node.text())
+    if found is None:
+        node.fail(f'got {describe(node.value)}, expected major.minor, as in "8.9"')
+    return int(found[1]), int(found[2])

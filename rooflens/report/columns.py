@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rooflens import units
-from rooflens.analysis.placement import Placement, Rate
+from rooflens.analysis.placed import Placement, Rate
 from rooflens.measurement import Measurement
 from rooflens.report.text import clean
-from rooflens.terms import Bound, CacheState, Status
+from rooflens.terms import Bound, CacheState, MemoryLevel, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,8 @@ class Column:
 def columns_for(lines: tuple[Line, ...]) -> tuple[Column, ...]:
     """The columns that these results need, left to right."""
     size_heading, size_text = _size_column(lines)
+    ours = not lines or any(line.measurement.report is None for line in lines)
+    imported = any(line.measurement.report is not None for line in lines)
     untimed = any(line.placement.primary is None for line in lines)
     dtypes = {line.measurement.dtype for line in lines}
     primaries = {line.placement.primary for line in lines} - {None}
@@ -43,28 +45,35 @@ def columns_for(lines: tuple[Line, ...]) -> tuple[Column, ...]:
     wanted = (
         Column(name="kernel", heading="kernel", text=_kernel, left=True),
         Column(name="dtype", heading="dtype", text=_dtype, left=True) if len(dtypes) > 1 else None,
-        Column(name="size", heading=size_heading, text=size_text),
+        Column(name="size", heading=size_heading, text=size_text) if ours else None,
         Column(
             name="check",
             heading="check",
             text=check_text,
             left=True,
             yields=1 if all_ok(lines) else 0,
-        ),
+        )
+        if ours
+        else None,
         Column(
             name="hot",
             heading="hot\nmedian",
             text=_median(CacheState.HOT),
             yields=0 if CacheState.HOT in timed else 8,
-        ),
+        )
+        if ours
+        else None,
         Column(
             name="cold",
             heading="cold\nmedian",
             text=_median(CacheState.COLD),
             yields=0 if CacheState.COLD in timed else 8,
-        ),
+        )
+        if ours
+        else None,
+        Column(name="reported", heading="reported\ntime", text=_reported) if imported else None,
         Column(name="bound time", heading="bound time\n(modelled)", text=_time_bound)
-        if untimed
+        if untimed and ours
         else None,
         Column(name="threads", heading="threads\nlaunched", text=_threads, yields=4),
         Column(
@@ -74,13 +83,19 @@ def columns_for(lines: tuple[Line, ...]) -> tuple[Column, ...]:
         )
         if timed
         else None,
-        Column(name="issued", heading="issued/\ncompuls.", text=issued_ratio, yields=2),
+        Column(name="DRAM bytes", heading="DRAM\nbytes", text=_dram_bytes, yields=2)
+        if imported
+        else None,
+        Column(name="TFLOP/s", heading="TFLOP/s", text=_flop_rate) if imported else None,
+        Column(name="issued", heading="issued/\ncompuls.", text=issued_ratio, yields=2)
+        if ours
+        else None,
         Column(name="intensity", heading="FLOP/\nbyte", text=_intensity, yields=3),
         Column(name="attainable", heading="attainable\nTFLOP/s", text=_attainable, yields=7),
         Column(name="of roof", heading="of\nroof", text=_of_roof) if timed else None,
         Column(name="bound", heading="bound", text=_bound, left=True),
         Column(name="registers", heading="regs", text=_registers, yields=5),
-        Column(name="spills", heading="spill\nbytes", text=_spills, yields=6),
+        Column(name="spills", heading="spill\nbytes", text=_spills, yields=6) if ours else None,
     )
     return tuple(column for column in wanted if column is not None)
 
@@ -138,7 +153,8 @@ def _kernel(line: Line) -> str:
 
 
 def _dtype(line: Line) -> str:
-    return line.measurement.dtype.value
+    dtype = line.measurement.dtype
+    return units.ABSENT if dtype is None else dtype.value
 
 
 def _median(state: CacheState) -> Callable[[Line], str]:
@@ -153,11 +169,35 @@ def _median(state: CacheState) -> Callable[[Line], str]:
     return text
 
 
+def _reported(line: Line) -> str:
+    """The time that a tool reports; of a summary of launches its mean, which says so."""
+    report = line.measurement.report
+    if report is not None and report.mean_time_s is not None:
+        return f"{units.seconds(report.mean_time_s)} mean"
+    return _median(CacheState.REPORTED)(line)
+
+
+def _dram_bytes(line: Line) -> str:
+    report = line.measurement.report
+    counted = None if report is None else report.traffic_bytes.get(MemoryLevel.DRAM)
+    return units.ABSENT if counted is None else units.byte_count(round(counted))
+
+
+def _flop_rate(line: Line) -> str:
+    rate = line.placement.primary_rate
+    if rate is None or rate.achieved_flops_per_s is None:
+        return units.ABSENT
+    return units.number(rate.achieved_flops_per_s / 1e12)
+
+
 def _time_bound(line: Line) -> str:
     return units.seconds(line.placement.time_bound_s)
 
 
 def _threads(line: Line) -> str:
+    report = line.measurement.report
+    if report is not None:
+        return units.count(report.threads)
     launches = line.measurement.launches
     return units.count(max((launch.threads for launch in launches), default=None))
 
@@ -200,6 +240,9 @@ def _bound(line: Line) -> str:
 
 
 def _registers(line: Line) -> str:
+    report = line.measurement.report
+    if report is not None:
+        return units.count(report.registers)
     resources = line.measurement.resources
     return units.count(None if resources is None else resources.registers)
 

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from rooflens.report.document import Document, document
 from rooflens.report.text import clean
 from rooflens.run import Run
-from rooflens.terms import CacheState
+from rooflens.terms import Basis, CacheState
 
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
@@ -49,6 +49,9 @@ def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
     yield "device", device["name"]
     for name in ("kernel", "family", "variant", "dtype"):
         yield name, result[name]
+    imported = result["basis"] == Basis.IMPORTED.value
+    if imported:
+        yield from _launch_cells(result)
     for name, extent in result["size"].items():
         yield f"size_{name}", extent
     for name in ("status", "reason", "basis", "architecture"):
@@ -57,7 +60,7 @@ def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
     yield "verified", verification.get("passed")
     for name in ("max_abs_error", "relative_l2_error"):
         yield name, verification.get(name)
-    for state in CacheState:
+    for state in (CacheState.REPORTED,) if imported else (CacheState.HOT, CacheState.COLD):
         times = result["time"].get(state.value, {})
         for name in _TIME_ENTRIES:
             yield f"{state.value}_{name}", times.get(name)
@@ -89,6 +92,21 @@ def _cells(device: Document, result: Document) -> Iterator[tuple[str, Any]]:
     yield "bound", result["bound"]
     yield "bound_note", result["bound_note"]
     yield "notes", "; ".join([*result["notes"], *result["placement_notes"]]) or None
+
+
+def _launch_cells(result: Document) -> Iterator[tuple[str, Any]]:
+    """What an imported row alone has: its launch, and where it stands in which file."""
+    yield "kernel_name", result["kernel_name"]
+    for name in ("grid", "block"):
+        extents = result["launch"][name]
+        yield name, None if extents is None else " x ".join(map(str, extents))
+    yield "device_index", result["device"]["index"]
+    for name in ("file", "row", "tool"):
+        yield f"source_{name}", result["source"][name]
+    for level, moved in result["bytes"].items():
+        yield f"{level}_bytes", moved
+    for kind, operations in result["tensor_ops"].items():
+        yield f"tensor_ops_{kind}", operations
 
 
 def _safe(value: object) -> object:

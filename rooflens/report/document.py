@@ -8,7 +8,8 @@ from typing import Any
 
 from rooflens.analysis import roofline
 from rooflens.analysis.fusion import fusion_saving
-from rooflens.analysis.placement import Placement, Rate, place
+from rooflens.analysis.placed import Placement, Rate
+from rooflens.analysis.placement import place
 from rooflens.codec import encode_run
 from rooflens.codec.encode import encode_card, encode_ceiling, refuse_not_finite
 from rooflens.hardware import Ceiling, HardwareSpec
@@ -26,7 +27,8 @@ def document(run: Run) -> Document:
     are those of the cache state named `cache_state`. UsageError names a number that is not finite.
     """
     record = encode_run(run)
-    record["device"] |= device_document(run.hardware)
+    if run.hardware is not None:
+        record["device"] |= device_document(run.hardware)
     record["results"] = [
         _with_placement(result, place(measurement, run.hardware))
         | {"fusion": _fusion(measurement, run.hardware)}
@@ -77,8 +79,9 @@ def _with_placement(result: Document, placement: Placement) -> Document:
     }
 
 
-def _fusion(measurement: Measurement, hardware: HardwareSpec) -> Document | None:
-    saving = fusion_saving(measurement, hardware.bandwidths.get(MemoryLevel.DRAM))
+def _fusion(measurement: Measurement, hardware: HardwareSpec | None) -> Document | None:
+    bandwidth = None if hardware is None else hardware.bandwidths.get(MemoryLevel.DRAM)
+    saving = fusion_saving(measurement, bandwidth)
     if saving is None:
         return None
     return {

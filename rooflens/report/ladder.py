@@ -8,8 +8,9 @@ from rich.text import Text
 
 from rooflens import units
 from rooflens.analysis.ladder import Ladder, Rung
-from rooflens.analysis.placement import Rate
+from rooflens.analysis.placed import Rate
 from rooflens.hardware import Ceiling
+from rooflens.measurement import Measurement
 from rooflens.report.columns import Line, against_peak, check_text, issued_ratio, size_text
 from rooflens.report.csv import write_rows
 from rooflens.report.grid import Field, print_grid, print_hidden, print_line
@@ -41,8 +42,8 @@ def print_ladders(found: Sequence[Ladder], ideas: Mapping[str, str], console: Co
         del hidden[_IDEA]
         print_line(f"{_IDEA}:", console)
         rungs = (rung.measurement for ladder in found for rung in ladder.rungs)
-        for variant, kernel in {one.variant: one.kernel for one in rungs}.items():
-            print_line(f"  {clean(variant)}: {clean(ideas.get(kernel, units.ABSENT))}", console)
+        for variant, kernel in {_rung_name(one): one.kernel for one in rungs}.items():
+            print_line(f"  {variant}: {clean(ideas.get(kernel, units.ABSENT))}", console)
     print_hidden(list(hidden), console)
 
 
@@ -104,7 +105,7 @@ def _fields(ladder: Ladder, ideas: Mapping[str, str]) -> list[Field]:
     ) -> Field:
         return Field(name=name, heading=heading, cells=tuple(cells), yields=yields, left=left)
 
-    first = field("rung", "rung", (clean(one.measurement.variant) for one in rungs), left=True)
+    first = field("rung", "rung", (_rung_name(one.measurement) for one in rungs), left=True)
     issued = field("issued", "issued/\ncompuls.", (issued_ratio(_line(one)) for one in rungs), 2)
     idea = field(
         _IDEA,
@@ -193,13 +194,13 @@ def _ladder_notes(ladder: Ladder) -> list[str]:
     if any(rung.rate is not None and rung.rate.bound is Bound.CACHE for rung in ladder.rungs):
         notes.append("* faster than DRAM: part of its data stays in L2")
     notes.extend(
-        f"{clean(rung.measurement.variant)}: {rung.measurement.status}: "
+        f"{_rung_name(rung.measurement)}: {rung.measurement.status}: "
         f"{clean(rung.measurement.reason or '')}"
         for rung in ladder.rungs
         if rung.measurement.status is not Status.OK
     )
     notes.extend(
-        f"{clean(one.variant)}: failed: {clean(one.verification.failure or 'wrong result')}"
+        f"{_rung_name(one)}: failed: {clean(one.verification.failure or 'wrong result')}"
         for one in (rung.measurement for rung in ladder.rungs)
         if one.status is Status.OK and one.verification and not one.verification.passed
     )
@@ -237,3 +238,8 @@ def _rung_document(rung: Rung, ideas: Mapping[str, str]) -> Document:
         "issued_bytes": None if cost is None else cost.issued.total_bytes,
         "idea": ideas.get(rung.measurement.kernel),
     }
+
+
+def _rung_name(measurement: Measurement) -> str:
+    """The variant, which every row of a ladder has."""
+    return clean(measurement.variant or measurement.kernel)

@@ -35,7 +35,9 @@ def print_launches(run: Run, console: Console) -> None:
         title = f"{one.kernel}, {size_text(one.size)}, {one.dtype}: {_how_many(one)}"
         console.print(Text(clean(title), style="bold"), soft_wrap=True)
         hidden.extend(print_grid(_fields(one), console))
-        saving = fusion_saving(one, run.hardware.bandwidths.get(MemoryLevel.DRAM))
+        hardware = run.hardware
+        bandwidth = None if hardware is None else hardware.bandwidths.get(MemoryLevel.DRAM)
+        saving = fusion_saving(one, bandwidth)
         if saving is not None:
             print_line(f"  {_saving_text(saving)}", console)
         console.print()

@@ -18,7 +18,9 @@ _NAMED = 3
 
 def heading(run: Run, lines: tuple[Line, ...]) -> list[str]:
     """Card, roofs and what was done, above the table."""
-    return [_card(run), *_roofs(run.hardware, lines), _deed(run, lines)]
+    if run.hardware is None:
+        return ["unknown card: no roofs", _deed(run, lines)]
+    return [_card(run.hardware), *_roofs(run.hardware, lines), _deed(run, lines)]
 
 
 def remarks(run: Run, lines: tuple[Line, ...], shown: frozenset[str]) -> list[str]:
@@ -31,12 +33,15 @@ def remarks(run: Run, lines: tuple[Line, ...], shown: frozenset[str]) -> list[st
         *_reasons(lines),
         *_unsure(lines),
         *_grouped("note", _notes(lines)),
-        *(f"note: {clean(note)}" for note in (*run.hardware.notes, *run.provenance.notes)),
+        *(f"note: {clean(note)}" for note in _run_notes(run)),
     ]
 
 
-def _card(run: Run) -> str:
-    hardware = run.hardware
+def _run_notes(run: Run) -> tuple[str, ...]:
+    return (*(() if run.hardware is None else run.hardware.notes), *run.provenance.notes)
+
+
+def _card(hardware: HardwareSpec) -> str:
     major, minor = hardware.compute_capability
     facts = [
         f"compute capability {major}.{minor}",
@@ -95,22 +100,32 @@ def _deed(run: Run, lines: tuple[Line, ...]) -> str:
     ]
     known = ", ".join(version for version in versions if version)
     bases = dict.fromkeys(line.measurement.basis.value for line in lines)
-    dtypes = dict.fromkeys(line.measurement.dtype.value for line in lines)
+    dtypes = dict.fromkeys(
+        line.measurement.dtype.value for line in lines if line.measurement.dtype is not None
+    )
     if any(line.placement.rates for line in lines):
         done = f"basis: {' and '.join(bases)}"
     else:
         done = f"basis: {' and '.join(bases) or 'none'}; nothing was timed"
-    return f"{done}; {' and '.join(dtypes) or 'no results'}; {known}"
+    if not lines:
+        return f"{done}; no results; {known}"
+    return "; ".join(part for part in (done, " and ".join(dtypes), known) if part)
 
 
 def _legend(run: Run, lines: tuple[Line, ...], shown: frozenset[str]) -> Iterator[str]:
     if lines and all_ok(lines):
         yield "check: every result is within the tolerance of its float64 reference"
-    if any(line.placement.rates for line in lines):
+    states = {state for line in lines for state in line.placement.rates}
+    if states & {CacheState.HOT, CacheState.COLD}:
         yield (
             "hot, cold: median time with the data as the run before left it in cache, or after "
             "other data was read through L2; GB/s: compulsory bytes (each input and each output "
             "once) over that time"
+        )
+    if any(line.measurement.report is not None for line in lines):
+        yield (
+            "reported: the time of the launch as the tool has it; GB/s and FLOP/byte of such rows: "
+            "by the bytes through DRAM and the operations that it counted"
         )
     calibration = run.provenance.calibration
     if calibration is not None and any(CacheState.COLD in line.placement.rates for line in lines):
@@ -174,6 +189,8 @@ def _unsure(lines: tuple[Line, ...]) -> Iterator[str]:
     wide: list[str] = []
     for line in lines:
         for state, rate in line.placement.rates.items():
+            if state is CacheState.REPORTED:
+                continue
             width = relative_width(line.measurement.times[state].samples_s)
             if rate.resolved and (width is None or width > TARGET_WIDTH):
                 wide.append(f"{_name(line)} {state} {_width(width)}")

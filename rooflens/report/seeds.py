@@ -6,7 +6,7 @@ from typing import Any, TextIO
 from rich.console import Console
 
 from rooflens import units
-from rooflens.analysis.placement import Rate
+from rooflens.analysis.placed import Rate
 from rooflens.analysis.seeds import SeedRow
 from rooflens.kernels.seed_figures import REFERENCE_CARD, SOURCE
 from rooflens.report.columns import against_peak
@@ -35,7 +35,7 @@ def print_seeds(
 ) -> None:
     """The texts' figures beside the run's."""
     print_line(f"there: {SOURCE}, as printed", console)
-    print_line(f"here: {clean(run.hardware.name)}, run {clean(run_name)}, hot medians", console)
+    print_line(f"here: {clean(run.card_name)}, run {clean(run_name)}, hot medians", console)
     console.print()
     cells = [_seed_cells(row) for row in rows]
     fields = [

@@ -39,7 +39,7 @@ def write_run(run: Run, parent: Path, *, document: Mapping[str, Any]) -> Path:
     again; StorageError if the folder cannot be written, in which case nothing is left behind.
     """
     files = _files(run, document)
-    name = new_folder_name(run.provenance.created_utc, run.hardware.name)
+    name = new_folder_name(run.provenance.created_utc, run.card_name)
     temporary = parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def _rename(temporary: Path, parent: Path, name: str, run: Run) -> Path:
         except OSError as error:
             if error.errno not in _TAKEN:
                 raise
-            name = new_folder_name(run.provenance.created_utc, run.hardware.name)
+            name = new_folder_name(run.provenance.created_utc, run.card_name)
 
 
 def _write_durably(path: Path, data: bytes) -> None:

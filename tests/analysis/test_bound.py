@@ -139,7 +139,7 @@ def test_no_run_slower_than_its_bound_is_doubted(flops: int, moved: int, slownes
     flops=st.integers(min_value=1, max_value=10**14),
     moved=st.integers(min_value=2, max_value=10**11),
     haste=st.floats(min_value=1.001, max_value=1e3),
-    state=st.sampled_from(CacheState),
+    state=st.sampled_from((CacheState.HOT, CacheState.COLD)),
 )
 def test_every_run_faster_than_its_bound_is_explained_or_doubted(
     flops: int, moved: int, haste: float, state: CacheState

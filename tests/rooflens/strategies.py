@@ -8,6 +8,7 @@ from rooflens.cost import Cost, Traffic
 from rooflens.hardware import Ceiling, HardwareSpec, LaunchLimits
 from rooflens.measurement import LaunchRecord, Measurement, Resources, TimeSamples, Verification
 from rooflens.precision import DType, Precision
+from rooflens.reported import Report, ReportedDevice, Source, TensorInput
 from rooflens.run import Calibration, ColdClock, Provenance, Run
 from rooflens.terms import Basis, CacheState, CeilingBasis, MemoryLevel, Status
 
@@ -95,11 +96,64 @@ time_samples = st.builds(
 )
 
 
+amounts = st.floats(0, 1e30)
+reports = st.builds(
+    Report,
+    kernel_name=words,
+    source=st.builds(Source, file=words, row=wholes, tool=words, tool_version=maybe(words)),
+    device=st.builds(
+        ReportedDevice,
+        index=maybe(wholes),
+        name=maybe(words),
+        compute_capability=maybe(st.tuples(st.integers(0, 99), st.integers(0, 9))),
+        sm_count=maybe(wholes),
+    ),
+    grid=maybe(triples),
+    block=maybe(triples),
+    registers=maybe(wholes),
+    static_shared_bytes=maybe(wholes),
+    dynamic_shared_bytes=maybe(wholes),
+    process_id=maybe(words),
+    process_name=maybe(words),
+    context=maybe(words),
+    stream=maybe(words),
+    ranges=notes,
+    launches=st.integers(1, 2**40),
+    mean_time_s=maybe(finite),
+    traffic_bytes=st.dictionaries(st.sampled_from(MemoryLevel), amounts),
+    dram_read_bytes=maybe(amounts),
+    dram_write_bytes=maybe(amounts),
+    flops=st.dictionaries(st.sampled_from(Precision), amounts, max_size=3),
+    not_arithmetic=st.lists(st.sampled_from(Precision), max_size=1).map(tuple),
+    tensor_ops=st.dictionaries(st.sampled_from(TensorInput), amounts, max_size=3),
+    special_function_instructions=maybe(amounts),
+    fractions=st.dictionaries(words, finite, max_size=2),
+    stall_cycles=st.dictionaries(words, finite, max_size=2),
+    clocks_hz=st.dictionaries(words, finite, max_size=2),
+    derivations=st.dictionaries(words, words, max_size=2),
+    absent=st.dictionaries(words, words, max_size=2),
+)
+
+
+@st.composite
+def imported(draw: st.DrawFn) -> Measurement:
+    return Measurement(
+        kernel=draw(words),
+        status=Status.OK,
+        basis=Basis.IMPORTED,
+        architecture=draw(maybe(words)),
+        times=draw(st.dictionaries(st.just(CacheState.REPORTED), time_samples)),
+        notes=draw(notes),
+        report=draw(reports),
+    )
+
+
 @st.composite
 def measurements(draw: st.DrawFn) -> Measurement:
     status = draw(st.sampled_from(Status))
-    basis = draw(st.sampled_from(Basis))
-    by_state = st.dictionaries(st.sampled_from(CacheState), time_samples)
+    basis = draw(st.sampled_from([one for one in Basis if one is not Basis.IMPORTED]))
+    ours: list[CacheState] = [CacheState.HOT, CacheState.COLD]
+    by_state = st.dictionaries(st.sampled_from(ours), time_samples)
     family, variant = draw(words), draw(words)
     return Measurement(
         kernel=f"{family}.{variant}",
@@ -152,7 +206,7 @@ provenances = st.builds(
 runs = st.builds(
     Run,
     device_kind=words,
-    hardware=cards,
+    hardware=maybe(cards),
     provenance=provenances,
-    measurements=st.lists(measurements(), max_size=3).map(tuple),
+    measurements=st.lists(measurements() | imported(), max_size=3).map(tuple),
 )

@@ -13,7 +13,7 @@ from rooflens.codec import count_samples, decode_run, encode_run, samples_of
 from rooflens.errors import DataFormatError, UsageError
 from rooflens.run import Run
 from rooflens.terms import CacheState
-from tests.rooflens.examples import ladder, measured, modelled, run_of
+from tests.rooflens.examples import CARD, ladder, measured, modelled, run_of
 from tests.rooflens.strategies import runs
 
 ABSENT = object()
@@ -177,7 +177,7 @@ def test_what_is_not_finite_is_not_encoded(value: float) -> None:
     bad_time = replace(row.times[CacheState.HOT], samples_s=(1.0, value))
     with pytest.raises(UsageError, match=r"results\[1\]\.time\.hot\.samples\[1\]"):
         encode_run(run_of(row, replace(row, times={CacheState.HOT: bad_time})))
-    card = replace(ladder().hardware, sm_clock_hz=value)
+    card = replace(CARD, sm_clock_hz=value)
     with pytest.raises(UsageError, match=r"device\.clocks\.sm_hz"):
         encode_run(run_of(card=card))
 

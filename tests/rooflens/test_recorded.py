@@ -55,6 +55,7 @@ def test_together_they_hold_every_kernel_at_every_default_size() -> None:
 def test_it_was_measured_and_verified_on_an_h200(recorded: str) -> None:
     run = read_run(find_run(recorded))
     assert run.device_kind == "cuda"
+    assert run.hardware is not None
     assert run.hardware.name == "NVIDIA H200"
     assert run.hardware.limits.sm_count == 132
     assert run.provenance.calibration is not None

@@ -165,7 +165,7 @@ def test_a_huge_file_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_samples_swapped_between_runs_are_caught(folder: Path, tmp_path: Path) -> None:
     """Same kernels and counts, other times: only the digest can tell."""
-    slower = run_of(*(measured(one.variant, 1e-3, 2e-3) for one in ladder().measurements))
+    slower = run_of(*(measured(str(one.variant), 1e-3, 2e-3) for one in ladder().measurements))
     other = write_run(slower, tmp_path, document=document(slower))
     shutil.copy(other / "samples.parquet", folder / "samples.parquet")
     assert "not the file that was written with run.json" in refusal(folder)
