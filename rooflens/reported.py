@@ -48,15 +48,15 @@ class ReportedDevice:
 class Report:
     """One launch, or the launches that a summary's row stands for, as another tool reports them.
 
-    kernel_name: in full, as the file has it. launches: how many the numbers are the mean of.
-    traffic_bytes: through each memory level. flops: on the ordinary pipes, a fused multiply-add
-    counted as two. not_arithmetic: those of them whose instructions only load constants, by the
-    look of their number. tensor_ops: of the tensor units, a multiply-add as two, by input type.
-    special_function_instructions: warp instructions of the unit that also converts types.
-    fractions: of 1, by what they are of ("sm_throughput", "achieved_occupancy", ...).
-    stall_cycles: a warp's cycles per issued instruction, by reason. clocks_hz: "sm", "dram".
-    derivations: for each quantity that is worked out, from which metrics and how. absent: for each
-    quantity that the report could have held and does not, why.
+    kernel_name: in full, as the file has it. ranges: NVTX, outermost first. launches: how many the
+    numbers are the mean of. traffic_bytes: through each memory level. flops: on the ordinary
+    pipes, a fused multiply-add counted as two. not_arithmetic: those of them whose instructions
+    only load constants, by the look of their number. tensor_ops: of the tensor units, a
+    multiply-add as two, by input type. special_function_instructions: warp instructions of the
+    unit that also converts types. fractions: of 1, by what they are of ("sm_throughput",
+    "achieved_occupancy", ...). stall_cycles: a warp's cycles per issued instruction, by reason.
+    clocks_hz: "sm", "dram". derivations: for each quantity that is worked out, from which metrics
+    and how. absent: for each quantity that the report could have held and does not, why.
     """
 
     kernel_name: str
@@ -64,6 +64,7 @@ class Report:
     device: ReportedDevice = field(default_factory=ReportedDevice)
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
+    thread_count: int | None = None
     registers: int | None = None
     static_shared_bytes: int | None = None
     dynamic_shared_bytes: int | None = None
@@ -98,8 +99,8 @@ class Report:
 
     @property
     def threads(self) -> int | None:
-        """Threads launched in all, where the launch's shape is known."""
+        """Threads launched in all, by the launch's shape, or as reported where that is unknown."""
         if self.grid is None or self.block is None:
-            return None
+            return self.thread_count
         blocks = self.grid[0] * self.grid[1] * self.grid[2]
         return blocks * self.block[0] * self.block[1] * self.block[2]

@@ -1,12 +1,14 @@
 """A kernel's full demangled name, shortened to what a table can show."""
 
 import re
+from functools import lru_cache
 
 LONGEST = 64
 _UNNAMED = re.compile(r"(?:<unnamed>|\(anonymous namespace\)|_GLOBAL__N__\w+)::")
 _CLOSED_BY = {"(": ")", "<": ">", "[": "]", "{": "}"}
 
 
+@lru_cache(maxsize=4096)
 def short_name(full: str) -> str:
     """The name without return type, parameters and unnamed scopes.
 

@@ -18,6 +18,8 @@ _SHAPE = re.compile(
     rf"(?P<sign>[-+]?)(?P<digits>\d[\d.,{_SPACES}]*|[.,]\d+)(?P<exponent>[eE][-+]?\d{{1,3}})?"
 )
 _GROUPED = re.compile(r"\d{1,3}(?:X\d{3})+|\d{1,2}(?:X\d{2})+X\d{3}")
+# What most cells are: the general way below reads them as well, only slower.
+_ENGLISH = re.compile(r"(?:[0-9]{1,20}|[0-9]{1,3}(?:,[0-9]{3}){1,8})(?:\.[0-9]{1,20})?")
 _SPACE = re.compile(rf"[{_SPACES}]")
 _C_DECIMALS = 6
 _MAX_DIGITS = 40
@@ -64,10 +66,9 @@ class NumberFormat:
 
     def parse(self, text: str) -> float | None:
         """The number that `text` is in this format, or None if it is none."""
-        try:
-            return float(text) if text.isascii() and text.isdigit() else self._parse(text)
-        except ValueError:
-            return None
+        if self.decimal is DecimalMark.POINT and _ENGLISH.fullmatch(text) is not None:
+            return float(text.replace(",", ""))
+        return self._parse(text)
 
     def _parse(self, text: str) -> float | None:
         found = _SHAPE.fullmatch(text)
@@ -87,9 +88,13 @@ class NumberFormat:
 
 
 def decide_format(
-    cells: Iterable[NumberCell], *, path: str, forced: DecimalMark | None = None
+    cells: Iterable[NumberCell],
+    *,
+    more: Iterable[NumberCell] = (),
+    path: str,
+    forced: DecimalMark | None = None,
 ) -> NumberFormat:
-    """The one format in which all cells can be read.
+    """The one format in which all cells can be read; `more` are asked where `cells` do not tell.
 
     Marks that repeat, or that stand before other than three digits, or with another mark, prove
     what they are; so do three digits after a mark in a quantity that has no fractions. Six decimals
@@ -98,16 +103,10 @@ def decide_format(
     """
     if forced is not None:
         return NumberFormat(decimal=forced, reason=f"decimal {forced} as asked for")
-    proof: dict[DecimalMark, NumberCell] = {}
-    open_cells: list[NumberCell] = []
-    for cell in cells:
-        proved = _decimal_proved(cell)
-        if proved is not None:
-            proof.setdefault(proved, cell)
-            if len(proof) == len(DecimalMark):
-                break
-        elif _undecided(cell.text):
-            open_cells.append(cell)
+    proof, open_cells = _weigh(cells)
+    if not proof:
+        proof, further = _weigh(more)
+        open_cells += further
     if len(proof) == len(DecimalMark):
         point, comma = proof[DecimalMark.POINT], proof[DecimalMark.COMMA]
         raise DataFormatError(
@@ -132,7 +131,24 @@ def decide_format(
     return NumberFormat(decimal=DecimalMark.POINT, reason="no number has a separator")
 
 
-def _decimal_proved(cell: NumberCell) -> DecimalMark | None:
+def _weigh(
+    cells: Iterable[NumberCell],
+) -> tuple[dict[DecimalMark, NumberCell], list[NumberCell]]:
+    """A cell that proves each mark, and those that prove none though it matters."""
+    proof: dict[DecimalMark, NumberCell] = {}
+    undecided: list[NumberCell] = []
+    for cell in cells:
+        proved = decimal_proved(cell)
+        if proved is not None:
+            proof.setdefault(proved, cell)
+            if len(proof) == len(DecimalMark):
+                break
+        elif _undecided(cell.text):
+            undecided.append(cell)
+    return proof, undecided
+
+
+def decimal_proved(cell: NumberCell) -> DecimalMark | None:
     """The decimal mark that this cell alone proves, or None."""
     found = _SHAPE.fullmatch(cell.text)
     if found is None or _c_float(found["digits"]):

@@ -12,10 +12,11 @@ from rooflens.analysis.readers.csv_scan import Header, Other, Row, Shape, scan
 from rooflens.analysis.readers.decoding import decode_report
 from rooflens.analysis.readers.kernel_names import short_name
 from rooflens.analysis.readers.locale_numbers import DecimalMark, decide_format
-from rooflens.analysis.readers.ncu_launches import Gatherer, RawLaunch, capability, triple
+from rooflens.analysis.readers.ncu_launches import Gatherer
 from rooflens.analysis.readers.ncu_rules import Quantities, work_out
-from rooflens.analysis.readers.ncu_values import CellReader, LaunchValues, number_cells
-from rooflens.analysis.readers.ncu_wanted import TIME
+from rooflens.analysis.readers.ncu_values import CellReader, LaunchValues, undecided_cells
+from rooflens.analysis.readers.ncu_wanted import MEAN_TIME, TIME
+from rooflens.analysis.readers.raw_launch import RawLaunch, Reading, capability, triple
 from rooflens.analysis.readers.report_file import ReportedCard, ReportFile
 from rooflens.errors import DataFormatError
 from rooflens.measurement import Measurement, TimeSamples
@@ -70,15 +71,17 @@ def read_ncu_csv(data: bytes, *, name: str, decimal: DecimalMark | None = None) 
             others.append(part)
     if not gatherer.launches:
         raise DataFormatError(_no_launches(shapes, others, decoded.text), path=name)
-    evidence = (*gatherer.evidence, *number_cells(gatherer.launches))
-    numbers = decide_format(evidence, path=name, forced=decimal)
+    numbers = decide_format(
+        gatherer.evidence, more=undecided_cells(gatherer.launches), path=name, forced=decimal
+    )
     reader = CellReader(numbers, name)
     read = [reader.launch(raw) for raw in gatherer.launches]
     notes = [*decoded.notes, f"numbers: {numbers.reason}"]
     notes += [f"line {one.line} is cut off and left out" for one in others if one.broken]
     if Shape.SOURCE in shapes:
         notes.append("tables of single instructions are not read")
-    if not any(_counted(values) for values in read) and any(values.absent for values in read):
+    withheld = any(reason in _WORDS for values in read for reason in values.absent.values())
+    if withheld and not any(_counted(values) for values in read):
         notes.append(REFUSED)
     pairs = list(zip(gatherer.launches, read, strict=True))
     return ReportFile(
@@ -112,11 +115,14 @@ def _counted(values: LaunchValues) -> bool:
 
 
 def _cards(pairs: list[tuple[RawLaunch, LaunchValues]]) -> tuple[ReportedCard, ...]:
+    """The distinct cards of the launches; those of one name and index are one."""
     prefix = "device__attribute_"
     cards: list[ReportedCard] = []
+    seen: set[tuple[str, str | None]] = set()
     for raw, values in pairs:
-        if raw.card is None:
+        if raw.card is None or (key := (raw.card, raw.identity.get("Device"))) in seen:
             continue
+        seen.add(key)
         card = ReportedCard(
             name=raw.card,
             attributes={
@@ -141,12 +147,15 @@ def _measurement(raw: RawLaunch, read: LaunchValues, reader: CellReader) -> Meas
     absent = dict(_absent(quantities, read))
     times: dict[CacheState, TimeSamples] = {}
     mean_s: float | None = None
-    if quantities.time_s is not None and quantities.time_s <= 0:
+    time_s, reading = quantities.time_s, _time_reading(raw, values)
+    if time_s is None or reading is None:
+        absent.setdefault("time", "the report holds no metric of it")
+    elif time_s <= 0:
         absent["time"] = "the report says 0"
-    elif quantities.time_s is not None and _is_median(raw, launches, reader):
-        times[CacheState.REPORTED] = _times(raw, quantities.time_s, reader)
-    elif quantities.time_s is not None:
-        mean_s = quantities.time_s
+    elif _is_median(reading, launches, reader):
+        times[CacheState.REPORTED] = _times(reading, time_s, reader)
+    else:
+        mean_s = time_s
         absent["time"] = f"a summary tells the mean of {launches} launches, not their median"
     grid, block = _shape(raw, values, "grid"), _shape(raw, values, "block")
     doubtful, notes = _constants(quantities, values, grid, block)
@@ -156,6 +165,7 @@ def _measurement(raw: RawLaunch, read: LaunchValues, reader: CellReader) -> Meas
         device=device,
         grid=grid,
         block=block,
+        thread_count=_whole(values, "launch__thread_count"),
         registers=_whole(values, "launch__registers_per_thread"),
         static_shared_bytes=_whole(values, "launch__shared_mem_per_block_static"),
         dynamic_shared_bytes=_whole(values, "launch__shared_mem_per_block_dynamic"),
@@ -191,8 +201,7 @@ def _measurement(raw: RawLaunch, read: LaunchValues, reader: CellReader) -> Meas
     )
 
 
-def _times(raw: RawLaunch, time_s: float, reader: CellReader) -> TimeSamples:
-    reading = raw.readings.get(TIME) or raw.readings["gpu__time_duration.avg"]
+def _times(reading: Reading, time_s: float, reader: CellReader) -> TimeSamples:
     return TimeSamples(
         samples_s=(time_s,),
         method=f"{reading.metric}, as {TOOL} reports it",
@@ -201,6 +210,11 @@ def _times(raw: RawLaunch, time_s: float, reader: CellReader) -> TimeSamples:
         resolution_s=reader.step_s(reading),
         stopped_by="report",
     )
+
+
+def _time_reading(raw: RawLaunch, values: Mapping[str, float]) -> Reading | None:
+    """The cell of the time that was read."""
+    return raw.reading(TIME if TIME in values else MEAN_TIME)
 
 
 def _launches(raw: RawLaunch, reader: CellReader) -> int:
@@ -217,11 +231,10 @@ def _launches(raw: RawLaunch, reader: CellReader) -> int:
     return int(count)
 
 
-def _is_median(raw: RawLaunch, launches: int, reader: CellReader) -> bool:
+def _is_median(reading: Reading, launches: int, reader: CellReader) -> bool:
     """Whether the mean is the median too: of one launch or two, or of equal ones."""
     if launches <= 2:
         return True
-    reading = raw.readings.get(TIME) or raw.readings["gpu__time_duration.avg"]
     bounds = reader.bounds(reading)
     return bounds is not None and bounds[0] == bounds[1]
 

@@ -3,9 +3,7 @@
 Cells are gathered as text first, since only the whole file tells how its numbers are written.
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
 from rooflens.analysis.readers.csv_scan import Header, Row, Shape
 from rooflens.analysis.readers.locale_numbers import NumberCell
@@ -17,96 +15,23 @@ from rooflens.analysis.readers.ncu_wanted import (
     is_displayed,
     is_whole,
 )
+from rooflens.analysis.readers.ncu_wide import WideTable
+from rooflens.analysis.readers.nvtx_ranges import is_nvtx_column, range_names
+from rooflens.analysis.readers.raw_launch import (
+    RawLaunch,
+    Reading,
+    absence,
+    bare_number,
+    check_unit,
+    refuse_unit,
+)
 from rooflens.analysis.readers.report_units import Dimension, Unit, unit_of
 from rooflens.errors import DataFormatError
 
-EVIDENCE_ROWS = 32
+EVIDENCE_ROWS = 16
 """Rows of a wide table whose every cell speaks for how the file writes numbers."""
 
-_ABSENT = {
-    "": "empty",
-    "n/a": "n/a",
-    "na": "n/a",
-    "nan": "nan",
-    "-nan": "nan",
-    "(!) nan": "nan",
-    "inf": "inf",
-    "-inf": "inf",
-    "(!) inf": "inf",
-    "no data": "no data",
-    "(!) n/a": "n/a",
-    "-": "-",
-    "error": "error",
-}
 _SHOWN = 60
-_INSTANCES = re.compile(r"\s*[({;].*", re.DOTALL)
-_TRIPLE = re.compile(r"\(?\s*(\d{1,10})\s*[,x]\s*(\d{1,10})\s*[,x]\s*(\d{1,10})\s*\)?")
-_CAPABILITY = re.compile(r"(\d{1,2})[.,](\d)")
-_NVTX_MARKS = ("Push/Pop_Range", "Start/Stop_Range", "Push/Pop", "NVTX")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One metric's cell: its text, unit and place. bounds: a summary's minimum and maximum."""
-
-    metric: str
-    text: str
-    unit: Unit | None
-    line: int
-    column: str
-    bounds: tuple[str, str] | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class RawLaunch:
-    """A launch as its cells say, before numbers are read."""
-
-    line: int
-    identity: Mapping[str, str]
-    ranges: tuple[str, ...] = ()
-    card: str | None = None
-    invocations: str | None = None
-    readings: dict[str, Reading] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
-
-    def add(self, reading: Reading, path: str) -> None:
-        """Take a metric's cell; another that says the same is no news, one that differs is wrong.
-
-        Units may differ from section to section, and then the finer one stays.
-        """
-        before = self.readings.get(reading.metric)
-        if before is None:
-            self.readings[reading.metric] = reading
-        elif before.text != reading.text and before.unit == reading.unit:
-            raise DataFormatError(
-                f"two values of one metric: {before.text!r} in line {before.line} and "
-                f"{reading.text!r}; are two reports joined in this file?",
-                path=path,
-                line=reading.line,
-                field=reading.column,
-            )
-
-
-def absence(text: str) -> str | None:
-    """Why a cell holds no number ("n/a", "nan", "empty" ...), or None if it should hold one."""
-    return _ABSENT.get(text.strip().lower())
-
-
-def bare_number(text: str) -> str:
-    """A value without the list of instances that may follow it in brackets."""
-    return _INSTANCES.sub("", text.strip(), count=1)
-
-
-def triple(text: str) -> tuple[int, int, int] | None:
-    """(x, y, z) from "(256, 1, 1)" or "256 x 1 x 1", or None."""
-    found = _TRIPLE.fullmatch(text.strip())
-    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
-
-
-def capability(text: str) -> tuple[int, int] | None:
-    """(major, minor) from "9.0", or from "9,0" where the locale says so."""
-    found = _CAPABILITY.fullmatch(text.strip())
-    return None if found is None else (int(found[1]), int(found[2]))
 
 
 class Gatherer:
@@ -118,23 +43,21 @@ class Gatherer:
         self.evidence: list[NumberCell] = []
         self._header: Header | None = None
         self._open: dict[tuple[str, ...], RawLaunch] = {}
-        self._columns: list[_Column] | None = None
+        self._wide: WideTable | None = None
         self._identity: tuple[tuple[str, int], ...] = ()
         self._nvtx: tuple[tuple[str, int], ...] = ()
         self._rows = 0
 
     def start(self, header: Header) -> None:
         """A new table begins."""
-        self._header, self._open, self._columns, self._rows = header, {}, None, 0
+        self._header, self._open, self._wide, self._rows = header, {}, None, 0
         self._identity = tuple(
             (name, place)
             for place, name in enumerate(header.names)
             if name in _IDENTITY or (not place and name == "ID")
         )
         self._nvtx = tuple(
-            (name, place)
-            for place, name in enumerate(header.names)
-            if any(mark in name for mark in _NVTX_MARKS)
+            (name, place) for place, name in enumerate(header.names) if is_nvtx_column(name)
         )
 
     def take(self, row: Row) -> None:
@@ -150,41 +73,16 @@ class Gatherer:
             self._take_summary(header, row)
 
     def _take_wide(self, header: Header, row: Row) -> None:
-        if self._columns is None:
-            units = _is_units_row(header, row)
-            self._columns = list(_columns(header, row if units else None, self.path))
-            if units:
+        if self._wide is None:
+            units = row if _is_units_row(header, row) else None
+            self._wide = WideTable(header, units, self.path)
+            if units is not None:
                 return
-        cells = row.cells
-        launch = RawLaunch(
-            line=row.line,
-            identity={name: cells[place] for name, place in self._identity},
-            ranges=tuple(cells[place] for _, place in self._nvtx if cells[place]),
-        )
-        last = len(cells) - 1
-        for column in self._columns:
-            text = cells[column.place]
-            if column.metric == CARD_NAME:
-                launch.card = text or None
-            elif row.cut and column.place == last:
-                launch.unread[column.metric] = "the file ends within it"
-            elif column.metric not in launch.readings or not text:
-                launch.readings[column.metric] = Reading(
-                    metric=column.metric,
-                    text=text,
-                    unit=column.unit,
-                    line=row.line,
-                    column=header.names[column.place],
-                )
         if self._rows < EVIDENCE_ROWS:
-            self._witness_all(header, row)
+            self.evidence.extend(self._wide.witnesses(row))
         self._rows += 1
-        self.launches.append(launch)
-
-    def _witness_all(self, header: Header, row: Row) -> None:
-        for name, text in zip(header.names, row.cells, strict=True):
-            if "__" in name and text and not text.isdigit() and bare_name(name) != CARD_NAME:
-                self.evidence.append(NumberCell(text=text, line=row.line, column=name, whole=False))
+        identity = {name: row.cells[place] for name, place in self._identity}
+        self.launches.append(self._wide.launch(row, identity, self._ranges(row.cells)))
 
     def _take_long(self, header: Header, row: Row) -> None:
         launch = self._launch_of(header, row)
@@ -227,7 +125,7 @@ class Gatherer:
 
     def _launch_of(self, header: Header, row: Row) -> RawLaunch:
         identity = {name: row.cells[place] for name, place in self._identity}
-        ranges = tuple(row.cells[place] for _, place in self._nvtx if row.cells[place])
+        ranges = self._ranges(row.cells)
         key: tuple[str, ...] = (identity.get("Process ID", ""), identity.get("ID", ""))
         if "ID" not in identity:
             key = (*identity.values(), *ranges)
@@ -245,10 +143,15 @@ class Gatherer:
             )
         return launch
 
+    def _ranges(self, cells: Sequence[str]) -> tuple[str, ...]:
+        return tuple(
+            found for column, place in self._nvtx for found in range_names(column, cells[place])
+        )
+
     def _reading(self, name: str, text: str, unit_text: str | None, row: Row) -> Reading | None:
         """The cell of a metric that is read, whether the row gives its id or its display name."""
         metric = bare_name(name.strip())
-        unit = unit_of(unit_text or "")
+        unit = _unit_without_column(metric) if unit_text is None else unit_of(unit_text)
         self.evidence.append(
             NumberCell(
                 text=bare_number(text),
@@ -259,13 +162,14 @@ class Gatherer:
         )
         wanted = dimension_of(metric)
         if wanted is not None:
-            _check_unit(wanted, unit, unit_text, text, metric, row.line, self.path)
+            if unit_text is not None:
+                check_unit(wanted, unit, unit_text, text, metric, row.line, self.path)
         elif metric == CARD_NAME:
             return None
         elif is_displayed(name):
             if unit is None:
-                if absence(text) is None:
-                    _refuse_unit(unit_text, name, row.line, self.path)
+                if unit_text is not None and absence(text) is None:
+                    refuse_unit(unit_text, name, row.line, self.path)
                 return None
             found = displayed_metric(name, unit.dimension)
             if found is None:
@@ -299,83 +203,18 @@ _IDENTITY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Column:
-    place: int
-    metric: str
-    unit: Unit | None
-
-
 def _is_units_row(header: Header, row: Row) -> bool:
     """The row of units has no launch's ID and no kernel."""
     places = [header.place(name) for name in ("ID", "Kernel Name")]
     return all(not row.cells[place].strip() for place in places if place is not None)
 
 
-def _columns(header: Header, units: Row | None, path: str) -> Iterator[_Column]:
-    """The columns that are read. Those of one metric stand with the plain name first."""
-    exact = {name for name in header.names if bare_name(name) == name}
-    for place, name in enumerate(header.names):
-        metric = bare_name(name)
-        if metric != name and metric in exact:
-            continue
-        if metric == CARD_NAME:
-            yield _Column(place=place, metric=metric, unit=None)
-            continue
-        wanted = dimension_of(metric)
-        if wanted is None:
-            continue
-        if units is None:
-            unit = unit_of("") if wanted is Dimension.COUNT else None
-        else:
-            text = units.cells[place]
-            unit = unit_of(text)
-            _check_unit(wanted, unit, text, None, metric, units.line, path)
-        yield _Column(place=place, metric=metric, unit=unit)
-
-
-def _check_unit(
-    wanted: Dimension,
-    unit: Unit | None,
-    unit_text: str | None,
-    text: str | None,
-    metric: str,
-    line: int,
-    path: str,
-) -> None:
-    """DataFormatError for a unit that is unknown, or of another dimension than the metric's.
-
-    A cell with no value needs no unit; one with no unit may be a count, or of no value at all.
-    Rates of derived byte metrics may lack their "/s".
-    """
-    if text is not None and absence(text) is not None:
-        return
-    if unit is None:
-        _refuse_unit(unit_text, metric, line, path)
-    elif not _agrees(wanted, unit, unit_text):
-        raise DataFormatError(
-            f"got unit {unit_text!r}, which is of {unit.dimension}, expected one of {wanted}",
-            path=path,
-            line=line,
-            field=metric,
-        )
-
-
-def _agrees(wanted: Dimension, unit: Unit, unit_text: str | None) -> bool:
-    if unit.dimension is wanted or not (unit_text or "").strip():
-        return True
-    if wanted is Dimension.BYTE_RATE:
-        return unit.dimension is Dimension.BYTES
-    return wanted is Dimension.COUNT and unit.dimension is Dimension.FREQUENCY
-
-
-def _refuse_unit(unit_text: str | None, name: str, line: int, path: str) -> None:
-    raise DataFormatError(
-        f"got unit {unit_text!r}, which is not known; report it, or leave the metric out",
-        path=path,
-        line=line,
-        field=name,
-    )
+def _unit_without_column(metric: str) -> Unit | None:
+    """The unit of a metric in a table without units: that which its name tells, or none."""
+    wanted = dimension_of(metric)
+    if wanted is Dimension.COUNT:
+        return unit_of("")
+    return unit_of("%") if wanted is Dimension.FRACTION and "pct" in metric else None
 
 
 def _whole(name: str, unit: Unit | None, wanted: Dimension | None) -> bool:

@@ -7,6 +7,7 @@ operations already. A quantity whose metrics are not all there is absent, never 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from rooflens.analysis.readers.ncu_wanted import STALL, TENSOR_PREFIX, THROUGHPUTS, TIME
 from rooflens.precision import Precision
@@ -30,6 +31,7 @@ _PACKED_FP32 = {"fadd2": 2, "fmul2": 2, "ffma2": 4}
 
 # sm_75 to sm_89 split off local and global memory, sm_90 shared memory too.
 _L1_WRITEBACK = ("_mem_lgds", "_mem_lg", "")
+_STALL_PREFIX = "smsp__average_warps_issue_stalled_"
 _SPARSITY = ("_sparsity_off", "_sparsity_on")
 
 
@@ -232,32 +234,34 @@ def _cycles(values: Values, scope: str, time_s: float | None) -> Quantity | None
 
 
 def tensor_ops(values: Values) -> dict[TensorInput, Quantity]:
-    """Operations of the tensor units by input type: the totals by source, else by operation.
+    """Operations of the tensor units by input type, see `_tensor_counters`."""
+    names = tuple(name for name in values if name.startswith(TENSOR_PREFIX))
+    return {
+        kind: Quantity(value=sum(values[name] for name in counters), how=" + ".join(counters))
+        for kind, counters in _tensor_counters(names).items()
+    }
 
-    The op-specific counters count the same operations as the totals, so never both. Sparse and
-    dense ones join where the total does not stand alone. A type that a name lumps with others
-    ("fp4_fp6_fp8") counts as the widest of them.
+
+@lru_cache(maxsize=64)
+def _tensor_counters(names: tuple[str, ...]) -> Mapping[TensorInput, tuple[str, ...]]:
+    """The counters whose sum is the operations of an input type.
+
+    The totals by source, else by operation: the op-specific counters count the same operations as
+    the totals, so never both. Sparse and dense ones join where the total does not stand alone. A
+    type that a name lumps with others ("fp4_fp6_fp8") counts as the widest of them.
     """
-    found: dict[str, dict[str, float]] = {"": {}, "op_": {}}
-    for name, value in values.items():
-        if not name.startswith(TENSOR_PREFIX):
-            continue
+    found: dict[str, dict[str, str]] = {"": {}, "op_": {}}
+    for name in names:
         what = name.removeprefix(TENSOR_PREFIX).removesuffix(".sum")
-        found["op_" if what.startswith("op_") else ""][what] = value
+        found["op_" if what.startswith("op_") else ""][what] = name
     chosen = found[""] or found["op_"]
-    totals: dict[TensorInput, Quantity] = {}
-    for what in chosen:
+    counters: dict[TensorInput, tuple[str, ...]] = {}
+    for what, name in chosen.items():
         kind = _tensor_input(what)
         stem = next((what.removesuffix(part) for part in _SPARSITY if what.endswith(part)), None)
-        if kind is None or (stem is not None and stem in chosen):
-            continue
-        before = totals.get(kind)
-        name = f"{TENSOR_PREFIX}{what}.sum"
-        totals[kind] = Quantity(
-            value=chosen[what] + (before.value if before else 0.0),
-            how=f"{before.how} + {name}" if before else name,
-        )
-    return totals
+        if kind is not None and (stem is None or stem not in chosen):
+            counters[kind] = (*counters.get(kind, ()), name)
+    return counters
 
 
 _WIDEST_FIRST = (
@@ -300,9 +304,15 @@ def _fractions(values: Values) -> Iterator[tuple[str, float]]:
 
 def _stalls(values: Values) -> Iterator[tuple[str, float]]:
     for name, value in values.items():
-        found = STALL.fullmatch(name)
-        if found is not None:
-            yield found[1], value
+        reason = _stall_reason(name) if name.startswith(_STALL_PREFIX) else None
+        if reason is not None:
+            yield reason, value
+
+
+@lru_cache(maxsize=256)
+def _stall_reason(name: str) -> str | None:
+    found = STALL.fullmatch(name)
+    return None if found is None else found[1]
 
 
 def _clocks(values: Values) -> Iterator[tuple[str, float]]:

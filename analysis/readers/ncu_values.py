@@ -2,14 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
-from rooflens.analysis.readers.locale_numbers import NumberCell, NumberFormat
-from rooflens.analysis.readers.ncu_launches import RawLaunch, Reading, absence, bare_number
-from rooflens.analysis.readers.ncu_wanted import dimension_of, is_whole
-from rooflens.analysis.readers.report_units import Dimension
+from rooflens.analysis.readers.locale_numbers import NumberCell, NumberFormat, decimal_proved
+from rooflens.analysis.readers.ncu_wanted import dimension_of
+from rooflens.analysis.readers.raw_launch import (
+    RawLaunch,
+    Reading,
+    absence,
+    bare_number,
+    lacks_unit,
+)
 from rooflens.errors import DataFormatError
 
 _LEAST_STEP_S = 1e-9
+_NO_UNIT = "its unit is not in the report"
+_MOST_KNOWN = 500_000
 _MOST = 1e24  # so that products of what is read stay finite
 
 
@@ -28,21 +36,47 @@ class CellReader:
         self.numbers = numbers
         self.path = path
         self._known: dict[str, float | str] = {}
+        self._known_whole: dict[str, float | str] = {}
 
     def launch(self, raw: RawLaunch) -> LaunchValues:
-        """All of a launch's readings. DataFormatError names a cell that is no number."""
+        """All of a launch's cells. DataFormatError names a cell that is no number."""
         values: dict[str, float] = {}
-        absent = dict(raw.unread)
-        for metric, reading in raw.readings.items():
-            number = self._number(reading)
-            if isinstance(number, str):
-                absent[metric] = number
-            elif reading.unit is None:
-                absent[metric] = "its unit is not in the report"
+        absent: dict[str, str] = {}
+        known, known_whole = self._known, self._known_whole
+        for column, text in zip(raw.columns, raw.texts, strict=True):
+            number = (known_whole if column.whole else known).get(text)
+            if number is None:
+                number = self._number(raw.reading_of(column, text), whole=column.whole)
+            unit = column.unit
+            if number.__class__ is str:
+                absent[column.metric] = str(number)
+            elif unit is None:
+                absent[column.metric] = _NO_UNIT
+            elif column.lacks_unit:
+                self._refuse_without_unit(raw.reading_of(column, text))
             else:
-                self._check_unit(reading)
-                values[metric] = reading.unit.to_si(number)
+                values[column.metric] = number * unit.times / unit.over  # type: ignore[operator]
+        for metric, reading in raw.readings.items():
+            self._take(metric, reading, values, absent)
+        for metric, reason in raw.unread.items():
+            values.pop(metric, None)
+            absent[metric] = reason
         return LaunchValues(values=values, absent=absent)
+
+    def _take(
+        self, metric: str, reading: Reading, values: dict[str, float], absent: dict[str, str]
+    ) -> None:
+        number = self._known.get(reading.text)
+        if number is None:
+            number = self._number(reading, whole=False)
+        if isinstance(number, str):
+            absent[metric] = number
+        elif reading.unit is None:
+            absent[metric] = _NO_UNIT
+        else:
+            if lacks_unit(metric, reading.unit):
+                self._refuse_without_unit(reading)
+            values[metric] = reading.unit.to_si(number)
 
     def bounds(self, reading: Reading) -> tuple[float, float] | None:
         """A summary's minimum and maximum in the reading's own unit, or None."""
@@ -59,57 +93,53 @@ class CellReader:
         digits = len(decimals[2]) if decimals[1] else 0
         return max(_LEAST_STEP_S, reading.unit.to_si(10.0**-digits))
 
-    def _number(self, reading: Reading) -> float | str:
+    def _number(self, reading: Reading, *, whole: bool) -> float | str:
         """The number, or why there is none."""
-        known = self._known.get(reading.text)
-        if known is not None:
-            return known
+        text = bare_number(reading.text)
         found: float | str | None = absence(reading.text)
         if found is None:
-            found = self.numbers.parse(bare_number(reading.text))
-        if found is None:
-            raise DataFormatError(
+            found = self.numbers.parse(text)
+        if found is None or (whole and self._of_another_locale(text)):
+            raise self._complaint(
                 f"got {reading.text[:60]!r}, expected a number with a decimal "
                 f"{self.numbers.decimal} ({self.numbers.reason})",
-                path=self.path,
-                line=reading.line,
-                field=reading.column,
+                reading,
             )
         if isinstance(found, float) and not 0 <= found <= _MOST:
-            raise DataFormatError(
-                f"got {reading.text[:60]!r}, expected a number from 0 to {_MOST:g}",
-                path=self.path,
-                line=reading.line,
-                field=reading.column,
+            raise self._complaint(
+                f"got {reading.text[:60]!r}, expected a number from 0 to {_MOST:g}", reading
             )
-        self._known[reading.text] = found
+        known = self._known_whole if whole else self._known
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        known[reading.text] = found
         return found
 
-    def _check_unit(self, reading: Reading) -> None:
+    def _of_another_locale(self, text: str) -> bool:
+        """Whether a quantity without fractions is grouped by what marks decimals here."""
+        proved = decimal_proved(NumberCell(text=text, line=0, column="", whole=True))
+        return proved is not None and proved is not self.numbers.decimal
+
+    def _refuse_without_unit(self, reading: Reading) -> NoReturn:
         """A time, size or share without a unit cannot be read: it would be off by powers of ten."""
-        wanted = dimension_of(reading.metric)
-        if wanted is None or reading.unit is None or wanted is Dimension.COUNT:
-            return
-        if reading.unit.dimension is Dimension.COUNT:
-            raise DataFormatError(
-                f"got {reading.text[:60]!r} without a unit, expected one of {wanted}",
-                path=self.path,
-                line=reading.line,
-                field=reading.column,
-            )
+        raise self._complaint(
+            f"got {reading.text[:60]!r} without a unit, expected one of "
+            f"{dimension_of(reading.metric)}",
+            reading,
+        )
+
+    def _complaint(self, message: str, reading: Reading) -> DataFormatError:
+        return DataFormatError(message, path=self.path, line=reading.line, field=reading.column)
 
 
-def number_cells(launches: Iterable[RawLaunch]) -> Iterator[NumberCell]:
-    """Each distinct text among the cells that are read, as evidence of how numbers are written."""
+def undecided_cells(launches: Iterable[RawLaunch]) -> Iterator[NumberCell]:
+    """Each distinct text of the wide tables' cells that are read, as evidence of their locale."""
     seen: set[str] = set()
     for launch in launches:
-        for reading in launch.readings.values():
-            if reading.text in seen or reading.text.isdigit():
+        for column, text in zip(launch.columns, launch.texts, strict=True):
+            if text in seen or text.isdigit():
                 continue
-            seen.add(reading.text)
+            seen.add(text)
             yield NumberCell(
-                text=bare_number(reading.text),
-                line=reading.line,
-                column=reading.column,
-                whole=reading.unit is not None and reading.unit.base and is_whole(reading.metric),
+                text=bare_number(text), line=launch.line, column=column.name, whole=column.whole
             )

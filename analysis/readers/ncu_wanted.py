@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from rooflens.analysis.readers.report_units import Dimension
 
 TIME = "gpu__time_duration.sum"
+MEAN_TIME = "gpu__time_duration.avg"
 DRAM_RATE = "dram__bytes.sum.per_second"
 
 ARITHMETIC_OPS = (
@@ -52,7 +53,7 @@ def _rolled(base: str, dimension: Dimension, rate: Dimension | None = None) -> d
 
 def _wanted() -> dict[str, Dimension]:
     count, amount, rate = Dimension.COUNT, Dimension.BYTES, Dimension.BYTE_RATE
-    wanted = {TIME: Dimension.TIME, "gpu__time_duration.avg": Dimension.TIME}
+    wanted = {TIME: Dimension.TIME, MEAN_TIME: Dimension.TIME}
     for base in (
         "dram__bytes", "dram__bytes_read", "dram__bytes_write", "dram__bytes_op_read",
         "dram__bytes_op_write", "derived__lts__lts2xbar_bytes", "lts__t_bytes",

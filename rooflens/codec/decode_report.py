@@ -28,6 +28,7 @@ def decode_report(node: Node) -> Report:
         device=_device(node.get("device")),
         grid=optional(launch.get_optional("grid"), triple),
         block=optional(launch.get_optional("block"), triple),
+        thread_count=optional(launch.get_optional("thread_count"), Node.whole),
         registers=resource("registers"),
         static_shared_bytes=resource("static_shared_bytes"),
         dynamic_shared_bytes=resource("dynamic_shared_bytes"),

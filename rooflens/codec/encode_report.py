@@ -61,6 +61,7 @@ def _launch(report: Report) -> Plain:
         "grid": None if report.grid is None else list(report.grid),
         "block": None if report.block is None else list(report.block),
         "threads": report.threads,
+        "thread_count": report.thread_count,
     }
 
 

@@ -110,6 +110,7 @@ reports = st.builds(
     ),
     grid=maybe(triples),
     block=maybe(triples),
+    thread_count=maybe(wholes),
     registers=maybe(wholes),
     static_shared_bytes=maybe(wholes),
     dynamic_shared_bytes=maybe(wholes),
