@@ -17,6 +17,10 @@ MAX_LINE_CHARACTERS = 64 * 2**20
 _MAX_CELL_LINES = 64
 _DELIMITERS = (",", ";", "\t")
 _ROW_START = re.compile(r'"?\d*"?[,;\t]')
+_HEADER_WORDS = ("Kernel Name", "Source", "Function Name", "Demangled Name")
+_WITH_UNIT = re.compile(r"(.+?) \[([^\[\]]*)\]")
+_KERNEL_NAMES = ("Kernel Name", "Demangled Name", "Function Name")
+_GUI_NAMES = (("Device Name", "device__attribute_display_name"), ("Process", "Process Name"))
 _OF_RULES = ("Rule ", "Estimated Speedup")
 _SHOWN = 60
 
@@ -34,7 +38,8 @@ class Shape(StrEnum):
 class Header:
     """A table's column names and the line that they stand in.
 
-    required: cells that a row must have at least; long rows stop after their value.
+    required: cells that a row must have at least; long rows stop after their value. units: of the
+    columns, where their names carry them.
     """
 
     names: tuple[str, ...]
@@ -44,6 +49,7 @@ class Header:
     quoted: bool
     required: int
     title: str | None = None
+    units: tuple[str, ...] | None = None
 
     def place(self, name: str) -> int | None:
         """The index of a column, or None."""
@@ -119,13 +125,14 @@ def _lines(text: str, path: str) -> Iterator[_Line]:
 
 def _header(line: _Line, title: str | None) -> Header | None:
     text = line.text.lstrip("\ufeff")
-    if "Kernel Name" not in text and "Source" not in text:
+    if not any(word in text for word in _HEADER_WORDS):
         return None
     for delimiter in _DELIMITERS:
         cells = _split(text, delimiter)
         if cells is None:
             continue
-        names = tuple(cell.strip() for cell in cells)
+        names, units = with_units(tuple(cell.strip() for cell in cells))
+        names = names if units is None else gui_names(names)
         shape = _shape(names)
         if shape is not None:
             return Header(
@@ -136,8 +143,37 @@ def _header(line: _Line, title: str | None) -> Header | None:
                 quoted=text.lstrip().startswith('"'),
                 required=_required(names, shape),
                 title=title,
+                units=units,
             )
     return None
+
+
+def with_units(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """Names without the units that stand in brackets behind them, and the units; None if none do.
+
+    So the tool's window writes its tables: "gpu__time_duration.sum [us]".
+    """
+    if not any("__" in name and name.endswith("]") for name in names):
+        return names, None
+    split = [_WITH_UNIT.fullmatch(name) for name in names]
+    return (
+        tuple(name if one is None else one[1] for name, one in zip(names, split, strict=True)),
+        tuple("" if one is None else one[2] for one in split),
+    )
+
+
+def gui_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """What the window calls the columns, by the names of the command line's pages."""
+    called = dict(_GUI_NAMES)
+    kernel = next((name for name in _KERNEL_NAMES if name in names), None)
+    if kernel is not None:
+        called[kernel] = "Kernel Name"
+    return tuple(called.get(name, name) for name in names)
+
+
+def is_kernel_name(name: str) -> bool:
+    """Whether a column, or a line of the window's table, holds kernels' names."""
+    return name.strip() in _KERNEL_NAMES
 
 
 def _shape(names: tuple[str, ...]) -> Shape | None:

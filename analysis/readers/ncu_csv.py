@@ -9,11 +9,12 @@ import re
 from collections.abc import Mapping
 
 from rooflens.analysis.readers.csv_scan import Header, Other, Row, Shape, scan
-from rooflens.analysis.readers.decoding import decode_report
+from rooflens.analysis.readers.decoding import Decoded, decode_report
 from rooflens.analysis.readers.kernel_names import short_name
 from rooflens.analysis.readers.locale_numbers import DecimalMark, decide_format
 from rooflens.analysis.readers.ncu_launches import Gatherer
 from rooflens.analysis.readers.ncu_rules import Quantities, work_out
+from rooflens.analysis.readers.ncu_transposed import transposed
 from rooflens.analysis.readers.ncu_values import CellReader, LaunchValues, undecided_cells
 from rooflens.analysis.readers.ncu_wanted import MEAN_TIME, TIME
 from rooflens.analysis.readers.raw_launch import RawLaunch, Reading, capability, triple
@@ -51,17 +52,20 @@ _METRICS_OF: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def read_ncu_csv(data: bytes, *, name: str, decimal: DecimalMark | None = None) -> ReportFile:
+def read_ncu_csv(
+    export: bytes | Decoded, *, name: str, decimal: DecimalMark | None = None
+) -> ReportFile:
     """The launches of an export; `name` stands for the file in complaints and sources.
 
     decimal: how numbers are written, where the file's own evidence does not tell. DataFormatError
     names line and column of what cannot be read, or says what a file without a table holds.
     """
-    decoded = decode_report(data)
+    decoded = export if isinstance(export, Decoded) else decode_report(export)
     gatherer = Gatherer(name)
     others: list[Other] = []
     shapes: dict[Shape, int] = {}
-    for part in scan(decoded.text, path=name):
+    turned = transposed(decoded.text, path=name)
+    for part in scan(decoded.text, path=name) if turned is None else turned:
         if isinstance(part, Header):
             shapes[part.shape] = shapes.get(part.shape, 0) + 1
             gatherer.start(part)

@@ -74,7 +74,7 @@ class Gatherer:
 
     def _take_wide(self, header: Header, row: Row) -> None:
         if self._wide is None:
-            units = row if _is_units_row(header, row) else None
+            units = row if header.units is None and _is_units_row(header, row) else None
             self._wide = WideTable(header, units, self.path)
             if units is not None:
                 return

@@ -34,7 +34,9 @@ class WideTable:
             elif metric in columns:
                 self._others.append((metric, place))
             else:
-                unit = _unit(wanted, units, place, metric, path)
+                told = header.units if units is None else units.cells
+                line = header.line if units is None else units.line
+                unit = _unit(wanted, None if told is None else told[place], metric, line, path)
                 columns[metric] = Column(
                     metric=metric,
                     name=name,
@@ -84,10 +86,10 @@ class WideTable:
         return tuple(found.values())
 
 
-def _unit(wanted: Dimension, units: Row | None, place: int, metric: str, path: str) -> Unit | None:
-    if units is None:
+def _unit(wanted: Dimension, text: str | None, metric: str, line: int, path: str) -> Unit | None:
+    """The unit that a table tells; without one, that of a plain count, or none."""
+    if text is None:
         return unit_of("") if wanted is Dimension.COUNT else None
-    text = units.cells[place]
     unit = unit_of(text)
-    check_unit(wanted, unit, text, None, metric, units.line, path)
+    check_unit(wanted, unit, text, None, metric, line, path)
     return unit

@@ -6,8 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from rooflens.analysis.readers.decoding import decode_report
 from rooflens.analysis.readers.locale_numbers import DecimalMark
 from rooflens.analysis.readers.ncu_csv import read_ncu_csv
+from rooflens.analysis.readers.nvprof_csv import is_nvprof, read_nvprof_csv
 from rooflens.analysis.readers.report_file import ReportFile
 from rooflens.errors import DataFormatError, NotAvailableError
 
@@ -28,17 +30,21 @@ _REFUSED = (
 def read_report(path: Path, *, decimal: DecimalMark | None = None) -> ReportFile:
     """The launches in a file of another tool.
 
-    Reads Nsight Compute's CSV exports, and its .ncu-rep files where the user's own ncu is there to
-    export them. decimal: how numbers are written, where the file does not tell. DataFormatError
-    says where a file cannot be read and what it is instead; NotAvailableError what is missing.
+    Reads Nsight Compute's CSV exports, its .ncu-rep files where the user's own ncu is there to
+    export them, and nvprof's CSV. decimal: how numbers are written, where the file does not tell.
+    DataFormatError says where a file cannot be read and what it is instead; NotAvailableError what
+    is missing.
     """
     data = _contents(path)
     if data.startswith(_NCU_REPORT):
-        return read_ncu_csv(_exported(path), name=path.name, decimal=decimal)
+        data = _exported(path)
     for magic, what in _REFUSED:
         if data.startswith(magic):
             raise DataFormatError(what, path=path.name)
-    return read_ncu_csv(data, name=path.name, decimal=decimal)
+    decoded = decode_report(data)
+    if is_nvprof(decoded.text):
+        return read_nvprof_csv(decoded.text, name=path.name)
+    return read_ncu_csv(decoded, name=path.name, decimal=decimal)
 
 
 def _contents(path: Path) -> bytes:
