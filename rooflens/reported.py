@@ -48,15 +48,17 @@ class ReportedDevice:
 class Report:
     """One launch, or the launches that a summary's row stands for, as another tool reports them.
 
-    kernel_name: in full, as the file has it. ranges: NVTX, outermost first. launches: how many the
-    numbers are the mean of. traffic_bytes: through each memory level. flops: on the ordinary
-    pipes, a fused multiply-add counted as two. not_arithmetic: those of them whose instructions
-    only load constants, by the look of their number. tensor_ops: of the tensor units, a
-    multiply-add as two, by input type. special_function_instructions: warp instructions of the
-    unit that also converts types. fractions: of 1, by what they are of ("sm_throughput",
-    "achieved_occupancy", ...). stall_cycles: a warp's cycles per issued instruction, by reason.
-    clocks_hz: "sm", "dram". derivations: for each quantity that is worked out, from which metrics
-    and how. absent: for each quantity that the report could have held and does not, why.
+    kernel_name: in full, as the file has it. shared_bytes: static and dynamic together, where the
+    report does not tell them apart. operator: of a framework, which launched it. ranges: NVTX and
+    their like, outermost first. launches: how many the numbers are of, or the mean of.
+    traffic_bytes: through each memory level. flops: on the ordinary pipes, a fused multiply-add
+    counted as two. not_arithmetic: those of them whose instructions only load constants, by the
+    look of their number. tensor_ops: of the tensor units, a multiply-add as two, by input type.
+    special_function_instructions: warp instructions of the unit that also converts types.
+    fractions: of 1, by what they are of ("sm_throughput", "achieved_occupancy", ...).
+    stall_cycles: a warp's cycles per issued instruction, by reason. clocks_hz: "sm", "dram".
+    derivations: for each quantity that is worked out, from which metrics and how. absent: for each
+    quantity that the report could have held and does not, why.
     """
 
     kernel_name: str
@@ -68,10 +70,12 @@ class Report:
     registers: int | None = None
     static_shared_bytes: int | None = None
     dynamic_shared_bytes: int | None = None
+    shared_bytes: int | None = None
     process_id: str | None = None
     process_name: str | None = None
     context: str | None = None
     stream: str | None = None
+    operator: str | None = None
     ranges: tuple[str, ...] = ()
     launches: int = 1
     mean_time_s: float | None = None
@@ -91,6 +95,8 @@ class Report:
     def __post_init__(self) -> None:
         if self.launches < 1:
             raise UsageError(f"a report is of at least one launch, got {self.launches}")
+        if None not in (self.static_shared_bytes, self.dynamic_shared_bytes, self.shared_bytes):
+            raise UsageError("shared_bytes is for reports that do not tell static from dynamic")
         amounts = (*self.traffic_bytes.values(), *self.flops.values(), *self.tensor_ops.values())
         if any(amount < 0 for amount in amounts):
             raise UsageError(

@@ -6,66 +6,54 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from rooflens.analysis.readers.bounded_file import open_bounded
 from rooflens.analysis.readers.decoding import decode_report
 from rooflens.analysis.readers.locale_numbers import DecimalMark
 from rooflens.analysis.readers.ncu_csv import read_ncu_csv
+from rooflens.analysis.readers.nsys_sqlite import read_nsys_sqlite
 from rooflens.analysis.readers.nvprof_csv import is_nvprof, read_nvprof_csv
+from rooflens.analysis.readers.pytorch_trace import read_pytorch_trace
 from rooflens.analysis.readers.report_file import ReportFile
 from rooflens.errors import DataFormatError, NotAvailableError
 
-MAX_FILE_BYTES = 2_000_000_000
 _EXPORT_LIMIT_S = 900
 _RAW_PAGE = ("--csv", "--page", "raw", "--print-units", "base")
 
 _NCU_REPORT = b"NVR\x00"
+_SQLITE = b"SQLite format 3\x00"
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 _REFUSED = (
-    (b"\x1f\x8b", "gzip-compressed data; unpack it first"),
     (b"PK\x03\x04", "a zip archive, or a spreadsheet; unpack it, or save it as CSV"),
-    (b"SQLite format 3\x00", "an SQLite database, which this version does not read"),
     (b"\x28\xb5\x2f\xfd", "Zstandard-compressed data; unpack it first"),
     (b"%PDF", "a PDF document; export the report as CSV"),
 )
 
 
 def read_report(path: Path, *, decimal: DecimalMark | None = None) -> ReportFile:
-    """The launches in a file of another tool.
+    """The launches in a file of another tool, which may be gzip-compressed.
 
     Reads Nsight Compute's CSV exports, its .ncu-rep files where the user's own ncu is there to
-    export them, and nvprof's CSV. decimal: how numbers are written, where the file does not tell.
-    DataFormatError says where a file cannot be read and what it is instead; NotAvailableError what
-    is missing.
+    export them, nvprof's CSV, SQLite exports of Nsight Systems, and traces of the PyTorch profiler.
+    decimal: how numbers are written, where the file does not tell. DataFormatError says where a
+    file cannot be read and what it is instead; NotAvailableError what is missing.
     """
-    data = _contents(path)
-    if data.startswith(_NCU_REPORT):
-        data = _exported(path)
-    for magic, what in _REFUSED:
-        if data.startswith(magic):
-            raise DataFormatError(what, path=path.name)
+    name = path.name
+    with open_bounded(path) as file:
+        start = file.peek_start()
+        for magic, what in _REFUSED:
+            if start.startswith(magic):
+                raise DataFormatError(what, path=name)
+        if start.startswith(_SQLITE):
+            if file.compressed:
+                raise DataFormatError("a compressed SQLite database; unpack it first", path=name)
+            return read_nsys_sqlite(path)
+        if start.lstrip(_BLANK).startswith((b"{", b"[")):
+            return read_pytorch_trace(file, name=name)
+        data = _exported(path) if start.startswith(_NCU_REPORT) else file.read_all()
     decoded = decode_report(data)
     if is_nvprof(decoded.text):
-        return read_nvprof_csv(decoded.text, name=path.name)
-    return read_ncu_csv(decoded, name=path.name, decimal=decimal)
-
-
-def _contents(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            what = (
-                "a folder" if path.is_dir() else "not a file" if path.exists() else "no such file"
-            )
-            raise DataFormatError(what, path=str(path))
-        with path.open("rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise DataFormatError(f"cannot be read: {reason}", path=str(path)) from error
-    if len(data) > MAX_FILE_BYTES:
-        raise DataFormatError(
-            f"larger than the {MAX_FILE_BYTES} bytes that are read; export fewer launches at a "
-            "time, with --kernel-name or --launch-count",
-            path=path.name,
-        )
-    return data
+        return read_nvprof_csv(decoded.text, name=name)
+    return read_ncu_csv(decoded, name=name, decimal=decimal)
 
 
 def _exported(path: Path) -> bytes:

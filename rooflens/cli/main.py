@@ -104,7 +104,7 @@ def run(
 def import_files(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE...", help="Reports of other tools, as ncu --csv writes them."),
+        typer.Argument(metavar="FILE...", help="Reports of ncu, nsys, nvprof, PyTorch."),
     ] = None,
     card: Annotated[
         str | None,
@@ -121,7 +121,7 @@ def import_files(
         TextFormat, typer.Option("--format", help="How to print.")
     ] = TextFormat.TABLE,
 ) -> int:
-    """Read Nsight Compute's reports (told by content) as a run with basis imported."""
+    """Read reports of Nsight Compute and other profilers as a run with basis imported."""
     from rooflens.cli.import_reports import ImportRequest, import_reports
 
     request = ImportRequest(

@@ -22,6 +22,7 @@ def decode_report(node: Node) -> Report:
     def text(name: str) -> str | None:
         return optional(report.get_optional(name), Node.text)
 
+    split = None not in (resource("static_shared_bytes"), resource("dynamic_shared_bytes"))
     return Report(
         kernel_name=node.get("kernel_name").text(),
         source=_source(node.get("source")),
@@ -32,10 +33,12 @@ def decode_report(node: Node) -> Report:
         registers=resource("registers"),
         static_shared_bytes=resource("static_shared_bytes"),
         dynamic_shared_bytes=resource("dynamic_shared_bytes"),
+        shared_bytes=None if split else resource("shared_bytes"),
         process_id=text("process_id"),
         process_name=text("process_name"),
         context=text("context"),
         stream=text("stream"),
+        operator=text("operator"),
         ranges=report.get("ranges").texts(),
         launches=report.get("launches").whole(),
         mean_time_s=optional(report.get_optional("mean_time_s"), Node.number),

@@ -31,6 +31,7 @@ def encode_report(report: Report) -> Plain:
             "process_name": report.process_name,
             "context": report.context,
             "stream": report.stream,
+            "operator": report.operator,
             "ranges": list(report.ranges),
             "not_arithmetic": [precision.value for precision in report.not_arithmetic],
             "special_function_instructions": amount(report.special_function_instructions),
@@ -87,11 +88,14 @@ def _source(source: Source) -> Plain:
 def _resources(report: Report) -> Plain | None:
     """As of compiled code, as far as the report tells; what it does not tell is absent."""
     static, dynamic = report.static_shared_bytes, report.dynamic_shared_bytes
-    if report.registers is None and static is None and dynamic is None:
+    both = report.shared_bytes
+    if both is None and static is not None and dynamic is not None:
+        both = static + dynamic
+    if report.registers is None and static is None and dynamic is None and both is None:
         return None
     return {
         "registers": report.registers,
-        "shared_bytes": None if static is None or dynamic is None else static + dynamic,
+        "shared_bytes": both,
         "static_shared_bytes": static,
         "dynamic_shared_bytes": dynamic,
         "spill_bytes": None,
