@@ -95,7 +95,7 @@ def test_it_is_told_by_its_content(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TRACE.replace("ms,us", "ms,lightyear"), "x:5: Duration: got unit 'lightyear'"),
+        (TRACE.replace("ms,us", "ms,fortnight"), "x:5: Duration: got unit 'fortnight'"),
         (TRACE.replace("2.0,12.5,", "2.0,abc,"), "x:5: Duration: got 'abc', expected a number"),
         (TRACE.replace(",256,2,1,", ",256,1,"), "x:5: got 19 cells, expected 20"),
         (TRACE.replace(",128,1,1,", ",128.5,1,1,"), "expected a whole number"),
