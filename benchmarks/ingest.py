@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "tests" / "data" / "ncu" / "h200_raw.csv.gz"
-ROUNDS = 3
+ROUNDS = 5
 _ROOFLENS = """
 from pathlib import Path
 from rooflens.analysis.readers.read_report import read_report

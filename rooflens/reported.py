@@ -98,7 +98,7 @@ class Report:
         if None not in (self.static_shared_bytes, self.dynamic_shared_bytes, self.shared_bytes):
             raise UsageError("shared_bytes is for reports that do not tell static from dynamic")
         amounts = (*self.traffic_bytes.values(), *self.flops.values(), *self.tensor_ops.values())
-        if any(amount < 0 for amount in amounts):
+        if amounts and min(amounts) < 0:
             raise UsageError(
                 f"{self.kernel_name}: reported bytes and operations cannot be negative"
             )

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,16 +49,24 @@ class BoundedFile:
 
     def read_all(self) -> bytes:
         """What is left; DataFormatError if the whole is more than MAX_TABLE_BYTES."""
+        if not self.compressed and self._taken == len(self._start):
+            self._refuse_size(self._packed.seek(0, os.SEEK_END))
+            self._packed.seek(0)
+            self._start, self._taken = b"", 0
+            return self._checked(-1)
         parts, self._start = [self._start], b""
         while part := self._checked(1 << 24):
             parts.append(part)
-            if self._taken > MAX_TABLE_BYTES:
-                raise DataFormatError(
-                    f"larger than the {MAX_TABLE_BYTES} bytes that a table may have; export fewer "
-                    "launches at a time, with --kernel-name or --launch-count",
-                    path=self._name,
-                )
+            self._refuse_size(self._taken)
         return b"".join(parts)
+
+    def _refuse_size(self, size: int) -> None:
+        if size > MAX_TABLE_BYTES:
+            raise DataFormatError(
+                f"larger than the {MAX_TABLE_BYTES} bytes that a table may have; export fewer "
+                "launches at a time, with --kernel-name or --launch-count",
+                path=self._name,
+            )
 
     def _checked(self, size: int) -> bytes:
         try:

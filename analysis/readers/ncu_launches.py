@@ -54,7 +54,7 @@ class Gatherer:
         self._identity = tuple(
             (name, place)
             for place, name in enumerate(header.names)
-            if name in _IDENTITY or (not place and name == "ID")
+            if name in IDENTITY or (not place and name == "ID")
         )
         self._nvtx = tuple(
             (name, place) for place, name in enumerate(header.names) if is_nvtx_column(name)
@@ -189,7 +189,7 @@ def _difference(launch: RawLaunch, identity: Mapping[str, str]) -> str:
     return "other NVTX ranges"
 
 
-_IDENTITY = (
+IDENTITY = (
     "ID",
     "Process ID",
     "Process Name",

@@ -43,7 +43,7 @@ class Quantity:
     how: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Quantities:
     """What a launch's metrics say. `how` names the metrics behind each entry by its name."""
 

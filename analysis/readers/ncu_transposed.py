@@ -20,6 +20,7 @@ from rooflens.errors import DataFormatError
 
 _METRIC = re.compile(r'^\ufeff?"?[a-z0-9]+__[\w.]+(?: \[[^\]"]*\])?"?[,;\t]', re.MULTILINE)
 _FEW_METRICS = 3
+_START_CHARACTERS = 100_000
 _DELIMITERS = (",", ";", "\t")
 
 
@@ -28,7 +29,7 @@ def transposed(text: str, *, path: str) -> Iterator[Header | Row] | None:
 
     DataFormatError names the line of a row that has fewer or more cells than the first.
     """
-    metrics = list(_METRIC.finditer(text))
+    metrics = list(_METRIC.finditer(text, 0, _START_CHARACTERS))
     if len(metrics) < _FEW_METRICS:
         return None
     delimiter = metrics[0].group()[-1]

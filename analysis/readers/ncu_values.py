@@ -13,12 +13,13 @@ from rooflens.analysis.readers.raw_launch import (
     bare_number,
     lacks_unit,
 )
+from rooflens.analysis.readers.report_units import Unit
 from rooflens.errors import DataFormatError
 
-_LEAST_STEP_S = 1e-9
-_NO_UNIT = "its unit is not in the report"
+LEAST_STEP_S = 1e-9
+NO_UNIT = "its unit is not in the report"
 _MOST_KNOWN = 500_000
-_MOST = 1e24  # so that products of what is read stay finite
+MOST = 1e24  # so that products of what is read stay finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,7 @@ class CellReader:
             if number.__class__ is str:
                 absent[column.metric] = str(number)
             elif unit is None:
-                absent[column.metric] = _NO_UNIT
+                absent[column.metric] = NO_UNIT
             elif column.lacks_unit:
                 self._refuse_without_unit(raw.reading_of(column, text))
             else:
@@ -72,7 +73,7 @@ class CellReader:
         if isinstance(number, str):
             absent[metric] = number
         elif reading.unit is None:
-            absent[metric] = _NO_UNIT
+            absent[metric] = NO_UNIT
         else:
             if lacks_unit(metric, reading.unit):
                 self._refuse_without_unit(reading)
@@ -87,11 +88,7 @@ class CellReader:
 
     def step_s(self, reading: Reading) -> float:
         """The last printed digit of a time in seconds, at least a nanosecond."""
-        if reading.unit is None:
-            return _LEAST_STEP_S
-        decimals = bare_number(reading.text).rpartition(self.numbers.decimal.character)
-        digits = len(decimals[2]) if decimals[1] else 0
-        return max(_LEAST_STEP_S, reading.unit.to_si(10.0**-digits))
+        return step_of(reading.text, reading.unit, self.numbers.decimal.character)
 
     def _number(self, reading: Reading, *, whole: bool) -> float | str:
         """The number, or why there is none."""
@@ -105,9 +102,9 @@ class CellReader:
                 f"{self.numbers.decimal} ({self.numbers.reason})",
                 reading,
             )
-        if isinstance(found, float) and not 0 <= found <= _MOST:
+        if isinstance(found, float) and not 0 <= found <= MOST:
             raise self._complaint(
-                f"got {reading.text[:60]!r}, expected a number from 0 to {_MOST:g}", reading
+                f"got {reading.text[:60]!r}, expected a number from 0 to {MOST:g}", reading
             )
         known = self._known_whole if whole else self._known
         if len(known) >= _MOST_KNOWN:
@@ -143,3 +140,11 @@ def undecided_cells(launches: Iterable[RawLaunch]) -> Iterator[NumberCell]:
             yield NumberCell(
                 text=bare_number(text), line=launch.line, column=column.name, whole=column.whole
             )
+
+
+def step_of(text: str, unit: Unit | None, decimal: str) -> float:
+    """What the last printed digit of a time is worth, in seconds, at least a nanosecond."""
+    if unit is None:
+        return LEAST_STEP_S
+    _, mark, fraction = bare_number(text).rpartition(decimal)
+    return max(LEAST_STEP_S, unit.to_si(10.0 ** -(len(fraction) if mark else 0)))

@@ -22,17 +22,17 @@ class WideTable:
     def __init__(self, header: Header, units: Row | None, path: str) -> None:
         self._names = header.names
         columns: dict[str, Column] = {}
-        self._others: list[tuple[str, int]] = []
-        self._card: int | None = None
+        self.others: list[tuple[str, int]] = []
+        self.card_place: int | None = None
         exact = {name for name in header.names if bare_name(name) == name}
         for place, name in enumerate(header.names):
             metric = bare_name(name)
             if metric == CARD_NAME:
-                self._card = place
+                self.card_place = place
             elif (wanted := dimension_of(metric)) is None or (metric != name and metric in exact):
                 continue
             elif metric in columns:
-                self._others.append((metric, place))
+                self.others.append((metric, place))
             else:
                 told = header.units if units is None else units.cells
                 line = header.line if units is None else units.line
@@ -54,13 +54,13 @@ class WideTable:
         """The launch of a row."""
         cells = row.cells
         texts: tuple[str, ...] = self._pick(cells)[:-1] if self.columns else ()
-        if self._others:
+        if self.others:
             texts = self._filled(texts, cells)
         launch = RawLaunch(
             line=row.line,
             identity=identity,
             ranges=ranges,
-            card=(cells[self._card] or None) if self._card is not None else None,
+            card=(cells[self.card_place] or None) if self.card_place is not None else None,
             columns=self.columns,
             texts=texts,
         )
@@ -73,7 +73,7 @@ class WideTable:
         """Every cell that may show how numbers are written, read or not, and each text once."""
         for place, (name, text) in enumerate(zip(self._names, row.cells, strict=True)):
             whole = place in self._whole
-            if (whole, text) in self._seen or place == self._card or "__" not in name:
+            if (whole, text) in self._seen or place == self.card_place or "__" not in name:
                 continue
             self._seen.add((whole, text))
             if not text.isdigit():
@@ -81,7 +81,7 @@ class WideTable:
 
     def _filled(self, texts: tuple[str, ...], cells: list[str]) -> tuple[str, ...]:
         found = {column.metric: text for column, text in zip(self.columns, texts, strict=True)}
-        for metric, place in self._others:
+        for metric, place in self.others:
             found[metric] = found[metric] or cells[place]
         return tuple(found.values())
 

@@ -6,6 +6,7 @@ hold colons.
 """
 
 import re
+from functools import lru_cache
 
 DEFAULT_DOMAIN = "<default domain>"
 _ATTRIBUTES = ":PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
@@ -18,6 +19,7 @@ def is_nvtx_column(name: str) -> bool:
     return name.endswith(_ATTRIBUTES)
 
 
+@lru_cache(maxsize=4096)
 def range_names(column: str, cell: str) -> tuple[str, ...]:
     """The ranges in a cell, outermost first; a domain other than the default stands before "/".
 

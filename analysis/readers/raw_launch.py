@@ -23,6 +23,9 @@ _ABSENT = {
     "-": "-",
     "error": "error",
 }
+ABSENCES = frozenset(_ABSENT.values())
+"""What stands in a cell without a number."""
+
 _SHOWN = 60
 _INSTANCES = re.compile(r"\s*[({;].*", re.DOTALL)
 _TRIPLE = re.compile(r"\(?\s*(\d{1,10})\s*[,x]\s*(\d{1,10})\s*[,x]\s*(\d{1,10})\s*\)?")

@@ -9,6 +9,7 @@ from pathlib import Path
 from rooflens.analysis.readers.bounded_file import open_bounded
 from rooflens.analysis.readers.decoding import decode_report
 from rooflens.analysis.readers.locale_numbers import DecimalMark
+from rooflens.analysis.readers.ncu_columns import read_columns
 from rooflens.analysis.readers.ncu_csv import read_ncu_csv
 from rooflens.analysis.readers.nsys_sqlite import read_nsys_sqlite
 from rooflens.analysis.readers.nvprof_csv import is_nvprof, read_nvprof_csv
@@ -49,6 +50,8 @@ def read_report(path: Path, *, decimal: DecimalMark | None = None) -> ReportFile
             return read_nsys_sqlite(path)
         if start.lstrip(_BLANK).startswith((b"{", b"[")):
             return read_pytorch_trace(file, name=name)
+        if (plain := read_columns(path, decimal=decimal)) is not None:
+            return plain
         data = _exported(path) if start.startswith(_NCU_REPORT) else file.read_all()
     decoded = decode_report(data)
     if is_nvprof(decoded.text):
