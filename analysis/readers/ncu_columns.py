@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.compute
 from pyarrow import csv
 
 from rooflens.analysis.readers.csv_scan import MAX_LINE_CHARACTERS, Header, Row, Shape, scan
@@ -53,6 +53,8 @@ _HEAD_LINES = 8 + 2  # enough to tell how numbers are written
 _FIRST_ROW_LINE = 3
 _START = b'"ID",'
 _LAUNCH = ("launch__", "device__attribute_compute_", "device__attribute_multiprocessor_count")
+
+pc: Any = pyarrow.compute  # its functions are made as it is imported
 
 _Floats = npt.NDArray[np.float64]
 

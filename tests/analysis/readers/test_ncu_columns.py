@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -76,8 +77,9 @@ def test_a_damaged_export_gives_the_same_or_is_left_alone(file: Path, name: str)
         lambda data: data.replace(b'"474"', b'"\xc3\xa4"'),
     ],
 )
-def test_what_is_odd_is_left_to_the_reader_of_rows(file: Path, odd: object) -> None:
-    assert callable(odd)
+def test_what_is_odd_is_left_to_the_reader_of_rows(
+    file: Path, odd: Callable[[bytes], bytes]
+) -> None:
     data = odd(export("h200_raw_base_units"))
     assert data != export("h200_raw_base_units")
     file.write_bytes(data)
