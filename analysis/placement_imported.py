@@ -24,6 +24,7 @@ _TENSOR_PEAKS: Mapping[TensorInput, tuple[Precision, ...]] = {
 }
 _PIPES = (Precision.FP32, Precision.FP64, Precision.FP16)
 _AT_ROOF = 1 + 1e-9
+_LEAST_OPERATIONS = 0.5
 
 
 def place_report(
@@ -81,22 +82,29 @@ def _work(report: Report, hardware: HardwareSpec | None) -> _Work:
         return _Work(operations=0.0, roof=ArithmeticRoof(note=note))
     notes: list[str] = []
     counts: dict[Precision, float] = {kind: count for kind, count in pipes.items() if count}
-    for kind, count in report.tensor_ops.items():
-        if not count:
+    for kind, total in report.tensor_ops.items():
+        told = {
+            one: amount
+            for one in _TENSOR_PEAKS.get(kind, ())
+            if (amount := report.tensor_precisions.get(one, 0.0))
+        }
+        counts |= told
+        count = total - sum(told.values())
+        if count < _LEAST_OPERATIONS:
             continue
         precision, remark = _tensor_precision(kind, hardware)
         if remark is not None:
             notes.append(remark)
         if precision is None:
             return _Work(operations=operations, roof=ArithmeticRoof(), notes=tuple(notes))
-        counts[precision] = count
+        counts[precision] = counts.get(precision, 0.0) + count
     return _Work(operations=operations, roof=arithmetic_roof(counts, hardware), notes=tuple(notes))
 
 
 def _tensor_precision(
     kind: TensorInput, hardware: HardwareSpec
 ) -> tuple[Precision | None, str | None]:
-    """The tensor peak for inputs of this type: the highest, since no report names accumulators."""
+    """The tensor peak for inputs of this type: the highest, where no report names accumulators."""
     known = [one for one in _TENSOR_PEAKS.get(kind, ()) if one in hardware.peaks]
     if not known:
         return None, f"no {kind} tensor peak is known for {hardware.name}"

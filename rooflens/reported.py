@@ -54,6 +54,7 @@ class Report:
     traffic_bytes: through each memory level. flops: on the ordinary pipes, a fused multiply-add
     counted as two. not_arithmetic: those of them whose instructions only load constants, by the
     look of their number. tensor_ops: of the tensor units, a multiply-add as two, by input type.
+    tensor_precisions: those of them whose accumulators the report tells.
     special_function_instructions: warp instructions of the unit that also converts types.
     fractions: of 1, by what they are of ("sm_throughput", "achieved_occupancy", ...).
     stall_cycles: a warp's cycles per issued instruction, by reason. clocks_hz: "sm", "dram".
@@ -85,6 +86,7 @@ class Report:
     flops: Mapping[Precision, float] = field(default_factory=dict)
     not_arithmetic: tuple[Precision, ...] = ()
     tensor_ops: Mapping[TensorInput, float] = field(default_factory=dict)
+    tensor_precisions: Mapping[Precision, float] = field(default_factory=dict)
     special_function_instructions: float | None = None
     fractions: Mapping[str, float] = field(default_factory=dict)
     stall_cycles: Mapping[str, float] = field(default_factory=dict)

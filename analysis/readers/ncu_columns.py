@@ -391,9 +391,14 @@ def _each(quantities: Quantities, rows: int) -> Iterator[Quantities]:
         for value in (quantities.time_s, quantities.dram_read_bytes, quantities.dram_write_bytes)
     )
     special = one(quantities.special_function_instructions)
-    traffic, flops, tensor = (
+    traffic, flops, tensor, precisions = (
         listed(mapping)
-        for mapping in (quantities.traffic_bytes, quantities.flops, quantities.tensor_ops)
+        for mapping in (
+            quantities.traffic_bytes,
+            quantities.flops,
+            quantities.tensor_ops,
+            quantities.tensor_precisions,
+        )
     )
     fractions, stalls, clocks = (
         listed(mapping)
@@ -407,6 +412,7 @@ def _each(quantities: Quantities, rows: int) -> Iterator[Quantities]:
             dram_write_bytes=write[row],
             flops={name: values[row] for name, values in flops},
             tensor_ops={name: values[row] for name, values in tensor},
+            tensor_precisions={name: values[row] for name, values in precisions},
             special_function_instructions=special[row],
             fractions={name: values[row] for name, values in fractions},
             stall_cycles={name: values[row] for name, values in stalls},

@@ -139,6 +139,7 @@ def measurement_of(
         flops=quantities.flops,
         not_arithmetic=doubtful,
         tensor_ops=quantities.tensor_ops,
+        tensor_precisions=quantities.tensor_precisions,
         special_function_instructions=quantities.special_function_instructions,
         fractions=quantities.fractions,
         stall_cycles=quantities.stall_cycles,

@@ -32,6 +32,16 @@ _PACKED_FP32 = {"fadd2": 2, "fmul2": 2, "ffma2": 4}
 # sm_75 to sm_89 split off local and global memory, sm_90 shared memory too.
 _L1_WRITEBACK = ("_mem_lgds", "_mem_lg", "")
 _STALL_PREFIX = "smsp__average_warps_issue_stalled_"
+_ACCUMULATED: Mapping[TensorInput, Mapping[str, Precision]] = {
+    TensorInput.FP16: {
+        "fp16": Precision.FP16_TENSOR_FP16_ACC,
+        "fp32": Precision.FP16_TENSOR_FP32_ACC,
+    },
+    TensorInput.FP8: {
+        "fp16": Precision.FP8_TENSOR_FP16_ACC,
+        "fp32": Precision.FP8_TENSOR_FP32_ACC,
+    },
+}
 _SPARSITY = ("_sparsity_off", "_sparsity_on")
 
 
@@ -53,6 +63,7 @@ class Quantities:
     dram_write_bytes: float | None
     flops: Mapping[Precision, float]
     tensor_ops: Mapping[TensorInput, float]
+    tensor_precisions: Mapping[Precision, float]
     special_function_instructions: float | None
     fractions: Mapping[str, float]
     stall_cycles: Mapping[str, float]
@@ -96,6 +107,7 @@ def work_out(values: Values, capability: tuple[int, int] | None) -> Quantities:
         dram_write_bytes=told("dram write bytes", _one_way(values, time_s, "write")),
         flops=flops,
         tensor_ops=tensor,
+        tensor_precisions=_accumulated(values),
         special_function_instructions=_first(
             values, "sm__inst_executed_pipe_xu.sum", "smsp__inst_executed_pipe_xu.sum"
         ),
@@ -240,6 +252,18 @@ def tensor_ops(values: Values) -> dict[TensorInput, Quantity]:
         kind: Quantity(value=sum(values[name] for name in counters), how=" + ".join(counters))
         for kind, counters in _tensor_counters(names).items()
     }
+
+
+def _accumulated(values: Values) -> dict[Precision, float]:
+    """Those of the tensor operations whose accumulators the counters' names tell."""
+    names = tuple(name for name in values if name.startswith(TENSOR_PREFIX))
+    totals: dict[Precision, float] = {}
+    for kind, counters in _tensor_counters(names).items():
+        for name in counters:
+            for accumulator, precision in _ACCUMULATED.get(kind, {}).items():
+                if f"_dst_{accumulator}" in name:
+                    totals[precision] = totals.get(precision, 0.0) + values[name]
+    return totals
 
 
 @lru_cache(maxsize=64)

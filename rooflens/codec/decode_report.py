@@ -60,6 +60,10 @@ def decode_report(node: Node) -> Report:
             as_word(entry, name, TensorInput): entry.number()
             for name, entry in node.get("tensor_ops").entries().items()
         },
+        tensor_precisions={
+            as_word(entry, name, Precision): entry.number()
+            for name, entry in report.get("tensor_precisions").entries().items()
+        },
         special_function_instructions=optional(
             report.get_optional("special_function_instructions"), Node.number
         ),

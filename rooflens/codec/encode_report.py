@@ -34,6 +34,7 @@ def encode_report(report: Report) -> Plain:
             "operator": report.operator,
             "ranges": list(report.ranges),
             "not_arithmetic": [precision.value for precision in report.not_arithmetic],
+            "tensor_precisions": _amounts(report.tensor_precisions),
             "special_function_instructions": amount(report.special_function_instructions),
             "fractions": dict(report.fractions),
             "stall_cycles": dict(report.stall_cycles),

@@ -95,8 +95,17 @@ def test_a_precision_that_was_not_counted_is_said() -> None:
     assert any("operations of fp64, fp16 were not counted" in note for note in found.notes)
 
 
+def test_accumulators_that_a_report_tells_choose_the_peak() -> None:
+    told = {Precision.FP16_TENSOR_FP32_ACC: 1e10}
+    report = replace(REPORT, tensor_ops={TensorInput.FP16: 1e10}, tensor_precisions=told, flops={})
+    found = placed(report)
+    assert found.precision is Precision.FP16_TENSOR_FP32_ACC
+    assert found.intensity == 100
+    assert not any("accumulators" in note for note in found.notes)
+
+
 def test_tensor_operations_stand_under_the_tensor_peak_of_their_inputs() -> None:
-    """On this card FP16 with FP16 accumulators is twice as fast; a report does not name them."""
+    """On this card FP16 with FP16 accumulators is twice as fast; some chips do not tell them."""
     found = placed(replace(REPORT, tensor_ops={TensorInput.FP16: 1e10}, flops={}))
     assert found.precision is Precision.FP16_TENSOR_FP16_ACC
     assert found.intensity == 100

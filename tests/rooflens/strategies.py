@@ -128,6 +128,7 @@ reports = st.builds(
     flops=st.dictionaries(st.sampled_from(Precision), amounts, max_size=3),
     not_arithmetic=st.lists(st.sampled_from(Precision), max_size=1).map(tuple),
     tensor_ops=st.dictionaries(st.sampled_from(TensorInput), amounts, max_size=3),
+    tensor_precisions=st.dictionaries(st.sampled_from(Precision), amounts, max_size=2),
     special_function_instructions=maybe(amounts),
     fractions=st.dictionaries(words, finite, max_size=2),
     stall_cycles=st.dictionaries(words, finite, max_size=2),

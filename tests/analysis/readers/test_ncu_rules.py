@@ -109,6 +109,22 @@ def test_tensor_totals_and_their_parts_are_never_added() -> None:
     }
 
 
+def test_accumulators_are_told_where_the_counters_names_tell_them() -> None:
+    path = "sm__ops_path_tensor_src_"
+    values = {
+        f"{path}fp16_dst_fp16.sum": 10.0,
+        f"{path}fp16_dst_fp32.sum": 30.0,
+        f"{path}bf16_dst_fp32.sum": 5.0,
+    }
+    found = work_out(values, (8, 9))
+    assert found.tensor_ops == {TensorInput.FP16: 40, TensorInput.BF16: 5}
+    assert found.tensor_precisions == {
+        Precision.FP16_TENSOR_FP16_ACC: 10,
+        Precision.FP16_TENSOR_FP32_ACC: 30,
+    }
+    assert work_out({f"{path}fp16.sum": 7.0}, (9, 0)).tensor_precisions == {}
+
+
 def test_parts_by_sparsity_are_added_where_no_total_is() -> None:
     path = "sm__ops_path_tensor_src_int8"
     found = tensor_ops({f"{path}_sparsity_off.sum": 30.0, f"{path}_sparsity_on.sum": 12.0})
