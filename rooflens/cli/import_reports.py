@@ -1,11 +1,13 @@
 """`rooflens import`: other tools' reports become a stored run."""
 
+import dataclasses
 import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rooflens.analysis.grouping import group_launches
 from rooflens.analysis.readers.locale_numbers import DecimalMark
 from rooflens.analysis.readers.read_report import read_report
 from rooflens.analysis.readers.report_file import ReportFile
@@ -28,6 +30,7 @@ class ImportRequest:
     decimal: DecimalMark | None
     out: str | None
     as_json: bool
+    group: bool = False
 
 
 def import_reports(request: ImportRequest) -> int:
@@ -43,6 +46,8 @@ def import_reports(request: ImportRequest) -> int:
     check_writable(parent)
     files = [(name, read_report(Path(name), decimal=request.decimal)) for name in request.files]
     run = _run(files, request.card)
+    if request.group:
+        run = dataclasses.replace(run, measurements=group_launches(run.measurements))
     contents = document(run)
     folder = write_run(run, parent, document=contents)
     _print(run, contents, folder, as_json=request.as_json)

@@ -114,6 +114,9 @@ def import_files(
         DecimalMark | None,
         typer.Option(help="How numbers are written, where the file does not tell."),
     ] = None,
+    group: Annotated[
+        bool, typer.Option("--group", help="One row for the launches of a kernel and shape.")
+    ] = False,
     out: Annotated[
         str | None, typer.Option(help="Folder in which the run gets a folder of its own.")
     ] = None,
@@ -130,8 +133,24 @@ def import_files(
         decimal=decimal,
         out=out,
         as_json=output is TextFormat.JSON,
+        group=group,
     )
     return import_reports(request)
+
+
+@app.command("ncu-command")
+def ncu_command(
+    program: Annotated[
+        list[str] | None, typer.Argument(metavar="-- PROGRAM...", help="What to profile.")
+    ] = None,
+    report: Annotated[
+        str, typer.Option(help="The file that ncu writes, for rooflens import.")
+    ] = "rooflens-ncu.csv",
+) -> int:
+    """Print the ncu line that counts what rooflens import reads."""
+    from rooflens.cli.ncu_command import print_ncu_command
+
+    return print_ncu_command(tuple(program or ()), report)
 
 
 @app.command()

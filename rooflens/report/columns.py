@@ -71,6 +71,9 @@ def columns_for(lines: tuple[Line, ...]) -> tuple[Column, ...]:
         )
         if ours
         else None,
+        Column(name="launches", heading="launches", text=_launches, yields=2)
+        if any(line.measurement.report and line.measurement.report.launches > 1 for line in lines)
+        else None,
         Column(name="reported", heading="reported\ntime", text=_reported) if imported else None,
         Column(name="bound time", heading="bound time\n(modelled)", text=_time_bound)
         if untimed and ours
@@ -167,6 +170,11 @@ def _median(state: CacheState) -> Callable[[Line], str]:
         return f"<= {units.seconds(line.measurement.times[state].resolution_s)}"
 
     return text
+
+
+def _launches(line: Line) -> str:
+    report = line.measurement.report
+    return units.count(None if report is None else report.launches)
 
 
 def _reported(line: Line) -> str:

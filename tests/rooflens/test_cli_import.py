@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,27 @@ def test_a_hostile_name_is_neutral_in_the_table_and_in_a_spreadsheet(
     (row,) = csv.DictReader(io.StringIO(text))
     assert row["kernel"].startswith("'=")
     assert row["kernel_name"].startswith("'=")
+
+
+def test_ncu_command_prints_one_line_for_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "ncu-command", "--report", "my run.csv", "--", "python", "a b.py")
+    assert code == 0
+    assert out.count("\n") == 1
+    words = shlex.split(out)
+    assert words[:2] == ["LC_ALL=C", "ncu"]
+    assert words[-2:] == ["python", "a b.py"]
+    assert "my run.csv" in words
+    code, _, err = run(capsys, "ncu-command")
+    assert code == 2
+    assert "needs the program to profile" in err
+
+
+def test_group_makes_one_row_of_a_kernel_s_launches(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    apart = imported(capsys, tmp_path, export("h200_live_stdout_mixed"))
+    together = imported(capsys, tmp_path, export("h200_live_stdout_mixed"), "--group")
+    launches = [row["report"]["launches"] for row in together["results"]]
+    assert len(launches) < len(apart["results"])
+    assert sum(launches) == len(apart["results"]) == 27
+    assert sum(row["time"]["reported"]["samples"] for row in together["results"]) == 27
