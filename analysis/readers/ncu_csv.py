@@ -21,6 +21,7 @@ from rooflens.analysis.readers.ncu_record import (
     missing,
 )
 from rooflens.analysis.readers.ncu_rules import work_out
+from rooflens.analysis.readers.ncu_source import source_measurements
 from rooflens.analysis.readers.ncu_transposed import transposed
 from rooflens.analysis.readers.ncu_values import (
     LEAST_STEP_S,
@@ -70,7 +71,8 @@ def read_ncu_csv(
             gatherer.take(part)
         else:
             others.append(part)
-    if not gatherer.launches:
+    sources = source_measurements(gatherer.sources, name)
+    if not gatherer.launches and not sources:
         raise DataFormatError(_no_launches(shapes, others, decoded.text), path=name)
     numbers = decide_format(
         gatherer.evidence, more=undecided_cells(gatherer.launches), path=name, forced=decimal
@@ -79,14 +81,13 @@ def read_ncu_csv(
     read = [reader.launch(raw) for raw in gatherer.launches]
     notes = [*decoded.notes, f"numbers: {numbers.reason}"]
     notes += [f"line {one.line} is cut off and left out" for one in others if one.broken]
-    if Shape.SOURCE in shapes:
-        notes.append("tables of single instructions are not read")
     withheld = any(reason in ABSENCES for values in read for reason in values.absent.values())
     if withheld and not any(_counted(values) for values in read):
         notes.append(REFUSED)
     pairs = list(zip(gatherer.launches, read, strict=True))
     return ReportFile(
         measurements=tuple(_measurement(raw, values, reader) for raw, values in pairs),
+        pages=sources,
         cards=_cards(pairs),
         notes=tuple(notes),
     )
@@ -104,7 +105,7 @@ def _no_launches(shapes: Mapping[Shape, int], others: list[Other], text: str) ->
         return f"no launches; Nsight Compute failed: {shown!r}"
     if shapes:
         only_source = set(shapes) == {Shape.SOURCE}
-        held = "only tables of single instructions" if only_source else "a table without a row"
+        held = "tables of source lines, no machine code" if only_source else "a table without a row"
         return f"{held}, no launches; export with {EXPORT_COMMAND}"
     if _TEXT_REPORT.search(text):
         return f"a report printed as text; make a CSV of it with {EXPORT_COMMAND}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from rooflens.analysis.readers.csv_scan import Header, Row, Shape
 from rooflens.analysis.readers.locale_numbers import NumberCell
+from rooflens.analysis.readers.ncu_source import SourceTable, start_table, take_row
 from rooflens.analysis.readers.ncu_wanted import (
     CARD_NAME,
     bare_name,
@@ -40,6 +41,7 @@ class Gatherer:
     def __init__(self, path: str) -> None:
         self.path = path
         self.launches: list[RawLaunch] = []
+        self.sources: list[SourceTable] = []
         self.evidence: list[NumberCell] = []
         self._header: Header | None = None
         self._open: dict[tuple[str, ...], RawLaunch] = {}
@@ -51,6 +53,8 @@ class Gatherer:
     def start(self, header: Header) -> None:
         """A new table begins."""
         self._header, self._open, self._wide, self._rows = header, {}, None, 0
+        if header.shape is Shape.SOURCE:
+            self.sources.append(start_table(header))
         self._identity = tuple(
             (name, place)
             for place, name in enumerate(header.names)
@@ -71,6 +75,8 @@ class Gatherer:
             self._take_long(header, row)
         elif header.shape is Shape.SUMMARY:
             self._take_summary(header, row)
+        else:
+            take_row(self.sources[-1], row)
 
     def _take_wide(self, header: Header, row: Row) -> None:
         if self._wide is None:

@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from rooflens.analysis.readers.bounded_file import open_bounded
@@ -11,11 +12,13 @@ from rooflens.analysis.readers.decoding import decode_report
 from rooflens.analysis.readers.locale_numbers import DecimalMark
 from rooflens.analysis.readers.ncu_columns import read_columns
 from rooflens.analysis.readers.ncu_csv import read_ncu_csv
+from rooflens.analysis.readers.ncu_source import join_sources
 from rooflens.analysis.readers.nsys_sqlite import read_nsys_sqlite
 from rooflens.analysis.readers.nvprof_csv import is_nvprof, read_nvprof_csv
 from rooflens.analysis.readers.pytorch_trace import read_pytorch_trace
 from rooflens.analysis.readers.report_file import ReportFile
 from rooflens.errors import DataFormatError, NotAvailableError
+from rooflens.measurement import Measurement
 
 _EXPORT_LIMIT_S = 900
 _RAW_PAGE = ("--csv", "--page", "raw", "--print-units", "base")
@@ -57,6 +60,13 @@ def read_report(path: Path, *, decimal: DecimalMark | None = None) -> ReportFile
     if is_nvprof(decoded.text):
         return read_nvprof_csv(decoded.text, name=name)
     return read_ncu_csv(decoded, name=name, decimal=decimal)
+
+
+def launches_of(files: Iterable[ReportFile]) -> tuple[Measurement, ...]:
+    """The launches of several files, with what the source pages among them tell of them."""
+    every = tuple(files)
+    launches = [one for file in every for one in file.measurements]
+    return join_sources(launches, [page for file in every for page in file.pages])
 
 
 def _exported(path: Path) -> bytes:

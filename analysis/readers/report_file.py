@@ -19,9 +19,11 @@ class ReportedCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFile:
-    """What one file holds. cards: the distinct devices that it describes. notes: what was decided
-    or left out in reading it."""
+    """What one file holds. pages: what it tells of kernels' instructions, which are of launches in
+    this file or another. cards: the distinct devices that it describes. notes: what was decided or
+    left out in reading it."""
 
     measurements: tuple[Measurement, ...]
     cards: tuple[ReportedCard, ...]
     notes: tuple[str, ...]
+    pages: tuple[Measurement, ...] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rooflens.analysis.grouping import group_launches
 from rooflens.analysis.readers.locale_numbers import DecimalMark
-from rooflens.analysis.readers.read_report import read_report
+from rooflens.analysis.readers.read_report import launches_of, read_report
 from rooflens.analysis.readers.report_file import ReportFile
 from rooflens.analysis.readers.reported_card import card_of
 from rooflens.cli.console import remark, stdout_console
@@ -61,7 +61,7 @@ def _run(files: list[tuple[str, ReportFile]], card: str | None) -> Run:
         device_kind="report",
         hardware=hardware,
         provenance=provenance_now(sys.argv[1:], notes=[*notes, *chosen]),
-        measurements=tuple(one for _, file in files for one in file.measurements),
+        measurements=launches_of(file for _, file in files),
     )
 
 

@@ -229,3 +229,24 @@ def test_group_makes_one_row_of_a_kernel_s_launches(
     assert len(launches) < len(apart["results"])
     assert sum(launches) == len(apart["results"]) == 27
     assert sum(row["time"]["reported"]["samples"] for row in together["results"]) == 27
+
+
+def test_a_source_page_of_another_file_tells_its_launches_operations(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    launches = b"".join(
+        listed(
+            TIME, launch=(str(place), "100", "app", "h", f"{kernel}(float *, int)", "1", "7")
+        ).encode()
+        for place, kernel in enumerate(("scale", "strided", "scale"))
+    )
+    for name, data in (("a.csv", launches), ("b.csv", export("h200_source_three_kernels"))):
+        (tmp_path / name).write_bytes(data)
+    code, out, _ = run(
+        capsys, "import", str(tmp_path / "a.csv"), str(tmp_path / "b.csv"),
+        "--out", str(tmp_path / "runs"), "--format", "json",
+    )  # fmt: skip
+    assert code == 0
+    rows = json.loads(out)["results"]
+    assert [row["flops"]["fp32"] for row in rows] == [2 * 2**24, 2**19, 2 * 2**14]
+    assert {row["time"]["reported"]["median_s"] for row in rows} == {42.496e-6}

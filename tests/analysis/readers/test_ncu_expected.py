@@ -6,7 +6,6 @@ import pytest
 
 from rooflens.analysis.readers.ncu_csv import read_ncu_csv
 from rooflens.analysis.readers.report_file import ReportFile
-from rooflens.errors import DataFormatError
 from rooflens.measurement import Measurement
 from rooflens.precision import Precision
 from rooflens.reported import Report, TensorInput
@@ -113,9 +112,18 @@ def test_launches_among_the_lines_of_a_program_are_all_found() -> None:
     assert len(read("h200_live_stdout_mixed").measurements) == 27
 
 
-def test_a_source_page_alone_says_what_it_is() -> None:
-    with pytest.raises(DataFormatError, match="only tables of single instructions"):
-        read("h200_source_three_kernels")
+def test_a_source_page_tells_operations_without_constants() -> None:
+    """scale: 2^24 threads with one FFMA each and an HFMA2 that loads a 2; strided: 2^19 FADD; then
+    scale again with 2^14 threads."""
+    rows = read("h200_source_three_kernels").pages
+    told = [(row.kernel, report_of(row).flops) for row in rows]
+    none = {Precision.FP64: 0, Precision.FP16: 0}
+    assert told == [
+        ("scale", {Precision.FP32: 2 * 2**24, **none}),
+        ("strided", {Precision.FP32: 2**19, **none}),
+        ("scale", {Precision.FP32: 2 * 2**14, **none}),
+    ]
+    assert not rows[0].times
 
 
 def test_the_card_and_where_each_number_comes_from_are_told() -> None:
