@@ -21,6 +21,9 @@ _HEADER_WORDS = ("Kernel Name", "Source", "Function Name", "Demangled Name")
 _WITH_UNIT = re.compile(r"(.+?) \[([^\[\]]*)\]")
 _KERNEL_NAMES = ("Kernel Name", "Demangled Name", "Function Name")
 _GUI_NAMES = (("Device Name", "device__attribute_display_name"), ("Process", "Process Name"))
+ACTIVE_THREADS = "Predicated-On Thread Instructions Executed"
+"""The count of a source page."""
+
 _OF_RULES = ("Rule ", "Estimated Speedup")
 _SHOWN = 60
 
@@ -192,7 +195,7 @@ def _required(names: tuple[str, ...], shape: Shape) -> int:
     if shape is Shape.LONG:
         return 1 + max(place for place, name in enumerate(names) if not name.startswith(_OF_RULES))
     if shape is Shape.SOURCE:
-        return names.index("Source") + 1
+        return 1 + max(names.index(name) for name in ("Source", ACTIVE_THREADS) if name in names)
     return len(names)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rooflens.analysis.readers.csv_scan import Header, Row
+from rooflens.analysis.readers.csv_scan import ACTIVE_THREADS, Header, Row
 from rooflens.analysis.readers.kernel_names import short_name
 from rooflens.analysis.readers.ncu_record import TOOL
 from rooflens.errors import DataFormatError
@@ -18,7 +18,6 @@ from rooflens.reported import Report, Source
 from rooflens.terms import Basis, Status
 
 _TEXT = "Source"
-_ACTIVE = "Predicated-On Thread Instructions Executed"
 _GROUPING = str.maketrans("", "", ",.' \u00a0\u202f\u2009\u2019")
 _INSTRUCTION = re.compile(r"\s*(?:@!?U?P[T0-9]+\s+)?([A-Z][A-Z0-9_]*)((?:\.[A-Z0-9_]+)*)\s*(.*)")
 
@@ -78,7 +77,7 @@ def start_table(header: Header) -> SourceTable:
         kernel_name=header.title or "",
         line=header.line,
         text_place=header.names.index(_TEXT),
-        active_place=header.place(_ACTIVE),
+        active_place=header.place(ACTIVE_THREADS),
     )
 
 
@@ -179,10 +178,10 @@ def _measurement(table: SourceTable, path: str) -> Measurement | None:
         return None
     absent: dict[str, str] = dict.fromkeys(_NOT_THERE, "a source page has none")
     if table.active_place is None or tensor:
-        why = f"it runs {', '.join(sorted(tensor))}" if tensor else f"no column {_ACTIVE!r}"
+        why = f"it runs {', '.join(sorted(tensor))}" if tensor else f"no column {ACTIVE_THREADS!r}"
         absent |= {f"{precision} FLOP": why for precision in flops}
         flops = {}
-    how = f"instructions x {_ACTIVE}, without those that only move or convert"
+    how = f"instructions x {ACTIVE_THREADS}, without those that only move or convert"
     return Measurement(
         kernel=short_name(table.kernel_name),
         status=Status.OK,
@@ -216,6 +215,6 @@ def _active(table: SourceTable, cells: Sequence[str], line: int, path: str) -> f
             f"got {cells[table.active_place][:40]!r}, expected a count",
             path=path,
             line=line,
-            field=_ACTIVE,
+            field=ACTIVE_THREADS,
         )
     return float(digits)

@@ -54,7 +54,7 @@ class _Export:
         self._columns = {
             table: frozenset(row[1] for row in connection.execute(f'PRAGMA table_info("{table}")'))
             for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
-            if '"' not in table
+            if isinstance(table, str) and '"' not in table
         }
 
     def read(self) -> ReportFile:
